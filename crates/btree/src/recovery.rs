@@ -10,6 +10,8 @@
 //!        batch n: threads ─► sort ─► read some pages ahead ─► apply
 //! ```
 //!
+//! Place records are passed over: they have had a pass of their own, by which each page is where it was written last.
+//!
 //! A page whose first operation formats it is not read at all: whatever the crash has made of it does not matter.
 //!
 //! A batch may change more pages than there are frames: either the pool's cleaners are running, or whoever waits for a
@@ -22,6 +24,7 @@ use std::thread::ScopedJoinHandle;
 use palisade_base::codec::Reader;
 use palisade_base::event::retry_after;
 use palisade_base::{Blocked, Event, Lsn, PageId, SpaceId};
+use palisade_buffer::places::record as place_record;
 use palisade_buffer::{PageRead, Space};
 use palisade_log::{LogReader, LsnRange};
 
@@ -203,8 +206,11 @@ impl Batch {
     ) -> Result<(), Error> {
         while self.records.arena.len() < BATCH_BYTES {
             let Some(record) = reader.next()? else { break };
-            total.mtrs += 1;
             total.end = record.end;
+            if place_record::is_record(record.payload) {
+                continue;
+            }
+            total.mtrs += 1;
             total.dropped += self.add(record.payload, record.start, record.end, spaces)?;
         }
         Ok(())

@@ -81,6 +81,9 @@ const SLICE_PAGES: usize = 4096;
 /// From this part of the log's capacity on, every step checkpoints.
 const EARLY_CHECKPOINT_AGE: f64 = 0.5;
 
+/// Places are written into their maps when the log has them since so large a part of its capacity.
+const PLACES_AGE: f64 = 0.125;
+
 /// What a step did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct StepReport {
@@ -303,12 +306,13 @@ impl Cleaner {
                     self.set_stuck(core, 0);
                     return Ok(written);
                 }
-                Err(error) if is_no_space(&error) => {
-                    self.set_stuck(core, self.writing.len());
-                    core.wake_waiters();
-                    return Err(Error::Full { source: Arc::new(error) });
+                Err(error) => {
+                    if is_no_space(&error) {
+                        self.set_stuck(core, self.writing.len());
+                        core.wake_waiters();
+                    }
+                    return Err(write_failed(core, "pages", error));
                 }
-                Err(error) => return Err(core.stop(&format!("writing pages failed: {error}"))),
             }
         }
     }
@@ -460,13 +464,31 @@ impl Coordinator {
         chosen
     }
 
+    /// Writes the places that the log has from before `below` into their maps.
+    fn write_places(&mut self, pool: &BufferPool, below: Lsn) -> Result<(), Error> {
+        let core = pool.core();
+        let Some(sink) = pool.out_of_place() else { return Ok(()) };
+        core.check_running()?;
+        match sink.checkpoint(below, &mut self.cleaner.queue) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(write_failed(core, "places", error)),
+        }
+    }
+
     /// Writes a fuzzy checkpoint if one is due, and goes on with resizing the log and its buffer.
-    fn checkpoint(&mut self, core: &Core) -> Result<(), Error> {
+    fn checkpoint(&mut self, pool: &BufferPool) -> Result<(), Error> {
+        let core = pool.core();
         let now = core.clock.monotonic();
         let due = now.saturating_sub(self.last_checkpoint) >= CHECKPOINT_INTERVAL
             || core.log.capacity_used() > EARLY_CHECKPOINT_AGE;
         if due {
             self.last_checkpoint = now;
+            let below = match core.frames.dirty_count() {
+                0 => Lsn::MAX,
+                _ => Lsn(core.log.tail().0.saturating_sub((log_capacity(core) as f64 * PLACES_AGE) as u64)),
+            };
+            // Full or not, checkpoints go on up to what keeps them.
+            let _ = unless_stopped(self.write_places(pool, below))?;
             write_checkpoint(core)?;
         }
         match core.log.adjust_buffer() {
@@ -482,6 +504,14 @@ impl Coordinator {
             }
             Err(error) => Err(core.stop(&format!("the redo log cannot be resized: {error}"))),
         }
+    }
+}
+
+/// What a failure to write pages or their places means.
+fn write_failed(core: &Core, what: &str, error: std::io::Error) -> Error {
+    match is_no_space(&error) {
+        true => Error::Full { source: Arc::new(error) },
+        false => core.stop(&format!("writing {what} failed: {error}")),
     }
 }
 
@@ -523,7 +553,7 @@ impl BufferPool {
         let mut coordinator = self.coordinator.lock();
         let evicted = unless_stopped(coordinator.cleaner.evict(self))?;
         let flushed = unless_stopped(coordinator.flush(self))?;
-        coordinator.checkpoint(self.core())?;
+        coordinator.checkpoint(self)?;
         self.step_resize();
         let mut report = evicted?;
         report.written += flushed?;
@@ -538,7 +568,7 @@ impl BufferPool {
             false => Ok(StepReport::default()),
         };
         let flushed = unless_stopped(coordinator.flush(self))?;
-        coordinator.checkpoint(self.core())?;
+        coordinator.checkpoint(self)?;
         let resizes = self.step_resize();
         self.publish_metrics();
         evicted?;
@@ -579,6 +609,7 @@ impl BufferPool {
             }
         }
         self.core().check_running()?;
+        coordinator.write_places(self, Lsn::MAX)?;
         write_checkpoint(self.core())
     }
 

@@ -22,6 +22,12 @@ pub enum Corruption {
         /// The page they are.
         found: PageId,
     },
+    /// Where pages of the space are cannot be read.
+    #[error("cannot be found: the map of its space is damaged")]
+    NoPlaces,
+    /// The place of the page is another page's, too, or outside of the file.
+    #[error("cannot be where the map of its space says")]
+    Misplaced,
     /// The bytes are all zero: allocated, never written.
     #[error("is all zeros")]
     Zeroed,

@@ -11,6 +11,7 @@
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
 //! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
 //! | [`sink`], [`doublewrite`], `atomic` | how pages reach disk and survive torn writes |
+//! | [`places`] | spaces whose pages are never overwritten: where each of them is |
 //! | `resize` | more or fewer frames while the pool is in use |
 //! | `warm` | which pages are in memory, for a later start to load |
 //! | [`pool`] | all of it together |
@@ -35,6 +36,7 @@ mod neighbours;
 mod pacing;
 pub mod packing;
 pub mod page;
+pub mod places;
 pub mod pool;
 #[cfg(all(test, not(loom)))]
 mod pool_tests;
@@ -57,6 +59,7 @@ pub use neighbours::Neighbours;
 pub use pacing::{FlushSettings, IoCapacity};
 pub use packing::Packing;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
+pub use places::{OutOfPlace, PlaceStore};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
 pub use resize::{ResizeError, Resizing};
 pub use sink::{Off, PageSink};

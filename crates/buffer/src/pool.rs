@@ -23,7 +23,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -39,6 +39,7 @@ use crate::flush_list::FlushList;
 use crate::frames::Frames;
 use crate::pacing::FlushSettings;
 use crate::page::{PAGE_SIZE, Page};
+use crate::places::{OutOfPlace, PlaceStore};
 use crate::resize::Resize;
 use crate::sink::PageSink;
 use crate::space::{ReadAhead, Space};
@@ -300,6 +301,8 @@ impl Core {
 pub struct BufferPool {
     core: Arc<Core>,
     pub(crate) spaces: RwLock<HashMap<SpaceId, Arc<Space>>>,
+    /// What writes spaces that have places, if there are any.
+    out_of_place: OnceLock<Arc<OutOfPlace>>,
     pub(crate) coordinator: Mutex<Coordinator>,
     /// The cleaners that keep frames free.
     pub(crate) evictors: Vec<Mutex<Cleaner>>,
@@ -342,6 +345,7 @@ impl BufferPool {
         Ok(Arc::new(BufferPool {
             core: Arc::new(core),
             spaces: RwLock::default(),
+            out_of_place: OnceLock::new(),
             coordinator,
             evictors,
             shared: Mutex::default(),
@@ -422,9 +426,32 @@ impl BufferPool {
         file: Arc<dyn File>,
         sink: Arc<dyn PageSink>,
     ) -> Result<Arc<Space>, Error> {
+        self.attach(id, file, None, sink)
+    }
+
+    /// Attaches a space whose pages are where `places` says. They are written by `sink`, the same for all such
+    /// spaces.
+    pub fn attach_places(
+        &self,
+        places: Arc<PlaceStore>,
+        sink: &Arc<OutOfPlace>,
+    ) -> Result<Arc<Space>, Error> {
+        let own = self.out_of_place.get_or_init(|| sink.clone());
+        assert!(Arc::ptr_eq(own, sink), "a pool has one sink for all spaces with places");
+        sink.attach(&places);
+        self.attach(places.space(), places.file().clone(), Some(places.clone()), sink.clone())
+    }
+
+    fn attach(
+        &self,
+        id: SpaceId,
+        file: Arc<dyn File>,
+        places: Option<Arc<PlaceStore>>,
+        sink: Arc<dyn PageSink>,
+    ) -> Result<Arc<Space>, Error> {
         assert!(id.0 != u32::MAX, "space {} is reserved", id.0);
         self.check_sink(&*sink);
-        let space = Space::new(id, file, sink, self.core.clone())
+        let space = Space::new(id, file, places, sink, self.core.clone())
             .map_err(|source| Error::Extend { space: id, source: Arc::new(source) })?;
         let before = self.spaces.write().insert(id, space.clone());
         assert!(before.is_none(), "space {} is attached already", id.0);
@@ -433,8 +460,14 @@ impl BufferPool {
 
     /// Pages of `space` are written by `sink` from the next batch on.
     pub fn set_sink(&self, space: &Space, sink: Arc<dyn PageSink>) {
+        assert!(space.places().is_none(), "a space keeps its places");
         self.check_sink(&*sink);
         space.set_sink(sink);
+    }
+
+    /// What writes spaces that have places, if there are any.
+    pub(crate) fn out_of_place(&self) -> Option<&OutOfPlace> {
+        self.out_of_place.get().map(Arc::as_ref)
     }
 
     fn check_sink(&self, sink: &dyn PageSink) {
@@ -467,6 +500,9 @@ impl BufferPool {
         } else {
             let owners = (0..frames as u32).filter_map(|frame| self.core.frames.owner(frame));
             owners.filter(|owner| owner.space == id).for_each(|owner| self.drop_page(&space, owner.page));
+        }
+        if space.places().is_some() {
+            self.out_of_place().into_iter().for_each(|sink| sink.detach(id));
         }
         pages.min(frames)
     }

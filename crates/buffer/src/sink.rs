@@ -179,6 +179,13 @@ impl<'a> BatchPart<'a> {
         self.bytes
     }
 
+    /// The first `pages` pages, and the others.
+    pub(crate) fn split_at(self, pages: usize) -> (BatchPart<'a>, BatchPart<'a>) {
+        let (first, rest) = self.pages.split_at(pages);
+        let (first_bytes, rest_bytes) = self.bytes.split_at(pages * PAGE_SIZE);
+        (BatchPart { pages: first, bytes: first_bytes }, BatchPart { pages: rest, bytes: rest_bytes })
+    }
+
     /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all
     /// files at once. Then what places have beyond a compressed page becomes a hole: by then nothing that is
     /// durable lies there.

@@ -31,21 +31,23 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
-use palisade_io::{File, Part, Read};
+use palisade_io::File;
 use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
 use crate::packing::Packing;
-use crate::page::{self, PAGE_SIZE, Page};
+use crate::page::{PAGE_SIZE, Page};
+use crate::places::PlaceStore;
 use crate::pool::Core;
 use crate::sink::PageSink;
 use crate::stored::Codec;
-use crate::table::{AHEAD, Entry, LOADED, MARK, PageTable};
-use crate::{metrics, requests, stored};
+use crate::table::{Entry, LOADED, PageTable};
+use crate::{metrics, requests};
 
 mod ahead;
+mod reading;
 
 pub(crate) use ahead::EXTENT;
 pub use ahead::ReadAhead;
@@ -85,6 +87,8 @@ pub struct Space {
     /// Whether there may be pages below the end of the file that have no room on the disk.
     has_holes: AtomicBool,
     file: Arc<dyn File>,
+    /// Where its pages are, if that is not by their numbers.
+    places: Option<Arc<PlaceStore>>,
     /// Writes its pages.
     sink: RwLock<Arc<dyn PageSink>>,
     /// Whether and how its pages are compressed when they are written.
@@ -167,10 +171,14 @@ impl Space {
     pub(crate) fn new(
         id: SpaceId,
         file: Arc<dyn File>,
+        places: Option<Arc<PlaceStore>>,
         sink: Arc<dyn PageSink>,
         core: Arc<Core>,
     ) -> io::Result<Arc<Self>> {
-        let pages = pages_in(file.len()?);
+        let pages = match &places {
+            Some(places) => places.pages(),
+            None => pages_in(file.len()?),
+        };
         Ok(Arc::new_cyclic(|this| Space {
             id,
             table: PageTable::new(),
@@ -179,6 +187,7 @@ impl Space {
             has_empty: AtomicBool::new(false),
             has_holes: AtomicBool::new(false),
             file,
+            places,
             sink: RwLock::new(sink),
             packing: RwLock::default(),
             core,
@@ -195,6 +204,11 @@ impl Space {
     /// The file the pages live in.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file
+    }
+
+    /// Where its pages are, if that is not by their numbers.
+    pub fn places(&self) -> Option<&Arc<PlaceStore>> {
+        self.places.as_ref()
     }
 
     /// What writes its pages.
@@ -425,6 +439,7 @@ impl Space {
     /// Room of unused pages is given back to the disk, or was in an earlier life:
     /// [`ensure_backed`](Self::ensure_backed) is to look after it.
     pub fn expect_holes(&self) {
+        assert!(self.places.is_none(), "what a free page's room is, the space's places say");
         self.has_holes.store(true, Ordering::Relaxed);
     }
 
@@ -571,7 +586,7 @@ impl Space {
         let more = self.watch_miss(&mut slow, page);
         drop(slow);
         metrics::BUFFER_POOL_READS.increment();
-        self.read(Run::from_slice(&[(page, frame)]));
+        self.read(&[(page, frame)]);
         self.read_more(more);
         Err(Blocked::Wait(event))
     }
@@ -587,95 +602,6 @@ impl Space {
             Pending::UnderWay { event, .. } => Some(event.clone()),
             Pending::Failed { .. } => None,
         }
-    }
-
-    /// Has a run of neighbouring pages read into their frames, and published or their failure.
-    fn read(&self, run: Run) {
-        let part = |&(_, frame): &(PageNo, u32)| {
-            let memory = self.core.frames.memory.frame(frame);
-            // SAFETY: the frame came from the free list and is this read's alone until it is published when
-            // the read is done; optimistic readers of the page it held before only read it atomically and
-            // will find that page's version grown. `done` keeps the space, and with it the memory of all
-            // frames.
-            unsafe { Part::new(memory.as_ptr(), PAGE_SIZE) }
-        };
-        let (this, first) = (self.this(), run[0].0);
-        let read = Read {
-            file: self.file.clone(),
-            parts: run.iter().map(part).collect(),
-            offset: u64::from(first.0) * PAGE_SIZE as u64,
-            done: Box::new(move |outcome| this.have_read(run, outcome)),
-        };
-        self.core.io.read(read);
-    }
-
-    /// On an I/O thread: the pages of a run have come, or the run failed.
-    fn have_read(&self, run: Run, outcome: io::Result<()>) {
-        match outcome {
-            Ok(()) => {
-                metrics::BUFFER_PAGES_READ.add(run.len() as u64);
-                metrics::BUFFER_DATA_READS.add((run.len() * PAGE_SIZE) as u64);
-                run.into_iter().for_each(|(page, frame)| self.publish(page, frame, self.verify(page, frame)));
-            }
-            Err(error) => match run[..] {
-                [(page, frame)] => {
-                    let error = Error::Io { page: self.page_id(page), source: Arc::new(error) };
-                    self.publish(page, frame, Err(error));
-                }
-                // Which of them it was, each one's own read will tell.
-                _ => run.into_iter().for_each(|page| self.read(Run::from_slice(&[page]))),
-            },
-        }
-    }
-
-    /// Whether what was read into a frame is the page, which is decoded if it is compressed.
-    fn verify(&self, page: PageNo, frame: u32) -> Result<(), Error> {
-        let id = self.page_id(page);
-        // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`,
-        // which is bytes and nothing else.
-        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
-        let codec = page::verify(id, bytes)
-            .and_then(|()| stored::decode(bytes))
-            .and_then(|codec| (self.core.check)(bytes).map(|()| codec).map_err(Corruption::Content))
-            .map_err(|reason| Error::Corrupted { page: id, reason })?;
-        if let Some(codec) = codec {
-            self.was_stored_by(codec);
-        }
-        Ok(())
-    }
-
-    fn publish(&self, page: PageNo, frame: u32, outcome: Result<(), Error>) {
-        let entry = self.table.entry(page);
-        let mut slow = self.slow.lock();
-        let read = slow.reads.remove(&page);
-        let Some(Pending::UnderWay { event, callers }) = read else {
-            panic!("a page is read only while its read is under way");
-        };
-        let publish = outcome.is_ok() && !slow.detached;
-        if publish {
-            entry.latch.lock_exclusive();
-            self.core.frames.set_owner(frame, Some(self.page_id(page)));
-            entry.set_frame(Some(frame));
-            entry.set_heat(match callers {
-                0 if slow.watch.is_mark(page) => MARK,
-                0 => AHEAD,
-                _ => LOADED,
-            });
-            entry.latch.unlock_exclusive(true);
-        }
-        if let Err(error) = outcome
-            && callers > 0
-        {
-            if matches!(error, Error::Corrupted { .. }) {
-                metrics::BUFFER_PAGES_CORRUPTED.increment();
-            }
-            slow.reads.insert(page, Pending::Failed { error, callers, at: self.now() });
-        }
-        drop(slow);
-        if !publish {
-            self.core.frames.give_free(frame);
-        }
-        event.complete();
     }
 
     /// Takes a page out of memory again that was created and never written, or whose changes no reader must
@@ -723,6 +649,9 @@ impl Space {
     }
 
     fn allocate(&self, pages: u32) -> io::Result<u32> {
+        if let Some(places) = &self.places {
+            return places.extend(pages, self.packing.read().packing.is_some());
+        }
         let (have, want) = (self.file.len()?, u64::from(pages) * PAGE_SIZE as u64);
         if want > have {
             self.file.allocate(have, want - have)?;

@@ -180,6 +180,17 @@ pub enum DoublewriteMode {
     Auto,
 }
 
+/// How pages of a table reach its file: `palisade_page_sink`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageSinkKind {
+    /// Each page has its place in the file, and what is torn there is provided against as [`DoublewriteMode`]
+    /// says.
+    #[default]
+    InPlace,
+    /// A page is written to a free place and never over what it was: nothing can be torn.
+    OutOfPlace,
+}
+
 /// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be
 /// used.
 pub const MAX_UNDO_KEPT: u64 = 64 << 20;
@@ -225,6 +236,9 @@ pub struct EngineConfig {
     pub doublewrite_files: usize,
     /// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
     pub doublewrite_pages: usize,
+    /// Where the pages of new tables go that do not say it themselves (`palisade_page_sink`) to begin with; see
+    /// [`Engine::set_page_sink`](crate::Engine::set_page_sink).
+    pub page_sink: PageSinkKind,
     /// `innodb_flush_method`.
     pub flush_method: FlushMethod,
     /// Threads that wait for files to grow, and for reads and writes where the kernel does not
@@ -287,6 +301,7 @@ impl Default for EngineConfig {
             doublewrite_dir: None,
             doublewrite_files: 2,
             doublewrite_pages: 128,
+            page_sink: PageSinkKind::default(),
             flush_method: FlushMethod::default(),
             io_threads: 4,
             write_io_threads: 0,

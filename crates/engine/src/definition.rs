@@ -13,17 +13,17 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_btree::alloc;
 use palisade_catalog::{Schema, TableDef};
-use palisade_io::File;
 use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
 use crate::engine::Engine;
+use crate::files::SpaceFile;
 use crate::info;
 use crate::metadata::TableName;
 use crate::open::create_tree;
 use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
-use crate::{Attempt, Error, ForceRecovery, compression, definition_copy};
+use crate::{Attempt, Error, ForceRecovery, PageSinkKind, compression, definition_copy};
 
 /// A change of a stored row.
 pub(crate) enum RowEdit {
@@ -106,9 +106,14 @@ impl Engine {
         // Checked before anything is made of it.
         palisade_catalog::Table::new(def.clone())?;
         let name = def.name.clone();
-        let made = match self.make_space(def.clone(), self.files.create_space(def.space)) {
+        let file = match self.sinks.kind_for(&def) {
+            PageSinkKind::InPlace => self.files.create_space(def.space).map(SpaceFile::in_place),
+            PageSinkKind::OutOfPlace => self.files.create_placed(def.space),
+        };
+        let made = match self.make_space(def.clone(), file) {
+            // In place whatever was asked for: there is no room for the files of the other.
             Err(Error::DiskFull) if frees_room => match self.files.create_space_from_reserve(def.space)? {
-                Some(file) => self.make_space(def, Ok(file)),
+                Some(file) => self.make_space(def, Ok(SpaceFile::in_place(file))),
                 None => Err(Error::DiskFull),
             },
             outcome => outcome,
@@ -130,21 +135,25 @@ impl Engine {
         }
     }
 
-    fn make_space(&self, mut def: TableDef, file: io::Result<Arc<dyn File>>) -> Result<Arc<Table>, Error> {
+    fn make_space(&self, mut def: TableDef, file: io::Result<SpaceFile>) -> Result<Arc<Table>, Error> {
         let made = file.map_err(Error::from).and_then(|file| self.format_table(&mut def, file));
         match &made {
             Ok(table) => self.registry.add(table.id, table.trees()),
             Err(_) => {
                 self.pool.detach_space(def.space);
                 self.files.remove_space(def.space)?;
+                self.files.sync_spaces()?;
+                self.files.remove_map(def.space)?;
             }
         }
         made
     }
 
-    fn format_table(&self, def: &mut TableDef, file: Arc<dyn File>) -> Result<Arc<Table>, Error> {
-        compression::check_holes(&*file, def)?;
-        let space = self.sinks.attach(&self.pool, def.space, file)?;
+    fn format_table(&self, def: &mut TableDef, file: SpaceFile) -> Result<Arc<Table>, Error> {
+        if file.map.is_none() {
+            compression::check_holes(&*file.pages, def)?;
+        }
+        let space = self.sinks.create(&self.pool, def.space, file)?;
         compression::follow(&space, def);
         info::format(&self.log, &space)?;
         for index in &mut def.indexes {
@@ -183,6 +192,7 @@ impl Engine {
             self.files.sync_spaces()?;
         }
         for (space, file) in files {
+            forgotten = forgotten.and(self.files.remove_map(space));
             match file.set_len(0) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     let path = self.files.space_path(space);

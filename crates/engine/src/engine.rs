@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 
 use crate::Error;
 use crate::background::{self, Background};
-use crate::config::{DoublewriteMode, EngineConfig, FlushAtCommit, LogWriterThreads};
+use crate::config::{DoublewriteMode, EngineConfig, FlushAtCommit, LogWriterThreads, PageSinkKind};
 use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
 use crate::files::Files;
@@ -410,6 +410,11 @@ impl Engine {
     /// Sets `innodb_doublewrite`, which is not to become or cease to be OFF.
     pub fn set_doublewrite(&self, mode: DoublewriteMode) {
         self.sinks.set_mode(mode, &self.pool);
+    }
+
+    /// Sets `palisade_page_sink`: where the pages of tables go that are made, or made anew, from now on.
+    pub fn set_page_sink(&self, kind: PageSinkKind) {
+        self.sinks.set_kind(kind);
     }
 
     /// What writes the pages of tables, and what is known of atomic writes.

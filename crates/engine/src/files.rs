@@ -6,6 +6,7 @@
 //! ib_buffer_pool     pages that were in memory at the last shutdown; see `pool_dump`
 //! #log/              the redo log
 //! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
+//!        000002.map  where its pages are, of a table that is written out of place
 //!        reserve     room for the new file of a table that is truncated while the disk is full
 //! ```
 
@@ -36,6 +37,22 @@ pub(crate) struct Files {
     method: FlushMethod,
 }
 
+/// The files of one space.
+#[derive(Clone)]
+pub(crate) struct SpaceFile {
+    /// Its pages.
+    pub(crate) pages: Arc<dyn File>,
+    /// Where they are in it, if they are written out of place.
+    pub(crate) map: Option<Arc<dyn File>>,
+}
+
+impl SpaceFile {
+    /// Of a space whose pages are in their order.
+    pub(crate) fn in_place(pages: Arc<dyn File>) -> SpaceFile {
+        SpaceFile { pages, map: None }
+    }
+}
+
 /// What state a directory is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -62,6 +79,11 @@ impl Files {
 
     pub(crate) fn space_path(&self, space: SpaceId) -> PathBuf {
         self.spaces_dir().join(space_file_name(space))
+    }
+
+    /// The map of a space that is written out of place.
+    pub(crate) fn map_path(&self, space: SpaceId) -> PathBuf {
+        self.space_path(space).with_extension("map")
     }
 
     /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and
@@ -106,11 +128,20 @@ impl Files {
 
     /// Ids of the space files that there are.
     pub(crate) fn list_spaces(&self) -> io::Result<Vec<SpaceId>> {
+        self.list_ids(".pal")
+    }
+
+    /// Ids of the spaces that have a map.
+    pub(crate) fn list_maps(&self) -> io::Result<Vec<SpaceId>> {
+        self.list_ids(".map")
+    }
+
+    fn list_ids(&self, suffix: &str) -> io::Result<Vec<SpaceId>> {
         if !self.fs.exists(&self.spaces_dir())? {
             return Ok(Vec::new());
         }
         let id = |path: PathBuf| {
-            let name = path.file_name()?.to_str()?.strip_suffix(".pal")?.to_owned();
+            let name = path.file_name()?.to_str()?.strip_suffix(suffix)?.to_owned();
             name.parse().ok().map(SpaceId)
         };
         Ok(self.fs.list(&self.spaces_dir())?.into_iter().filter_map(id).collect())
@@ -126,6 +157,14 @@ impl Files {
         let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
         self.fs.sync_dir(&self.spaces_dir())?;
         Ok(file)
+    }
+
+    /// Creates both files of a space that is written out of place, durably. The map first: without it, nothing
+    /// says that the pages of the other are not in their order.
+    pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
+        let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
+        self.fs.sync_dir(&self.spaces_dir())?;
+        Ok(SpaceFile { pages: self.create_space(space)?, map: Some(map) })
     }
 
     /// Makes sure that there is the file that [`create_space_from_reserve`](Self::create_space_from_reserve)
@@ -155,36 +194,50 @@ impl Files {
         drop(file);
         self.fs.rename(&path, &self.space_path(space))?;
         self.fs.sync_dir(&self.spaces_dir())?;
-        self.open_space(space)
+        self.open_file(&self.space_path(space))
     }
 
-    /// Opens a space's file; `None` if there is none.
-    pub(crate) fn open_space(&self, space: SpaceId) -> io::Result<Option<Arc<dyn File>>> {
-        match self.fs.open(&self.space_path(space), self.mode(OpenMode::EXISTING)) {
+    /// Opens a space's files; `None` if there are none.
+    pub(crate) fn open_space(&self, space: SpaceId) -> io::Result<Option<SpaceFile>> {
+        let Some(pages) = self.open_file(&self.space_path(space))? else { return Ok(None) };
+        Ok(Some(SpaceFile { pages, map: self.open_file(&self.map_path(space))? }))
+    }
+
+    fn open_file(&self, path: &Path) -> io::Result<Option<Arc<dyn File>>> {
+        match self.fs.open(path, self.mode(OpenMode::EXISTING)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => {
-                let path = self.space_path(space);
                 Err(io::Error::new(error.kind(), format!("cannot open {}: {error}", path.display())))
             }
         }
     }
 
-    /// Gives a space's file, if there is one, a name under which it is no space any more. Durably.
+    /// Gives a space's files, if there are any, names under which they are no space any more. Durably.
     pub(crate) fn set_aside(&self, space: SpaceId) -> io::Result<()> {
-        let path = self.space_path(space);
-        if !self.fs.exists(&path)? {
+        let (path, map) = (self.space_path(space), self.map_path(space));
+        let has_map = self.fs.exists(&map)?;
+        if !self.fs.exists(&path)? && !has_map {
             return Ok(());
         }
         let free = (0..).map(|number| match number {
-            0 => path.with_extension("pal.damaged"),
-            number => path.with_extension(format!("pal.damaged-{number}")),
+            0 => ["pal.damaged", "map.damaged"].map(str::to_owned),
+            number => [format!("pal.damaged-{number}"), format!("map.damaged-{number}")],
         });
-        for name in free {
-            if !self.fs.exists(&name)? {
-                self.fs.rename(&path, &name)?;
-                break;
+        for [pages_name, map_name] in free {
+            let (pages_name, map_name) = (path.with_extension(pages_name), path.with_extension(map_name));
+            if self.fs.exists(&pages_name)? || self.fs.exists(&map_name)? {
+                continue;
             }
+            if self.fs.exists(&path)? {
+                self.fs.rename(&path, &pages_name)?;
+            }
+            if has_map {
+                // Not before, as in `remove_map`. A crash in between leaves a map without pages, which is removed.
+                self.fs.sync_dir(&self.spaces_dir())?;
+                self.fs.rename(&map, &map_name)?;
+            }
+            break;
         }
         self.fs.sync_dir(&self.spaces_dir())
     }
@@ -196,7 +249,17 @@ impl Files {
 
     /// Removes a space's file. Not durably: what is left over is removed at the next open.
     pub(crate) fn remove_space(&self, space: SpaceId) -> io::Result<()> {
-        match self.fs.remove(&self.space_path(space)) {
+        self.remove_file(&self.space_path(space))
+    }
+
+    /// Removes a space's map, if it has one: not before its other file has been removed
+    /// [durably](Self::sync_spaces), which without the map would pass for one whose pages are in order.
+    pub(crate) fn remove_map(&self, space: SpaceId) -> io::Result<()> {
+        self.remove_file(&self.map_path(space))
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        match self.fs.remove(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             outcome => outcome,
         }
@@ -219,9 +282,13 @@ mod tests {
         let document = include_str!("../../../docs/format.md");
         let files = Files::new(Arc::new(MemFileSystem::new()), Path::new("data"), FlushMethod::default());
         let spaces = (0..3).map(|number| files.space_path(SpaceId(number)));
-        for path in
-            [files.log_dir(), files.spaces_dir(), files.spaces_dir().join(RESERVE)].into_iter().chain(spaces)
-        {
+        let others = [
+            files.log_dir(),
+            files.spaces_dir(),
+            files.spaces_dir().join(RESERVE),
+            files.map_path(SpaceId(2)),
+        ];
+        for path in others.into_iter().chain(spaces) {
             let name = path.file_name().unwrap().to_str().unwrap();
             assert!(document.contains(name), "{name}");
         }

@@ -59,7 +59,7 @@ pub use auto_increment::RowsToCome;
 pub use check::TableCheck;
 pub use config::{
     AutoIncrementLockMode, DoublewriteMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery,
-    LogWriterThreads, MAX_UNDO_KEPT,
+    LogWriterThreads, MAX_UNDO_KEPT, PageSinkKind,
 };
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};

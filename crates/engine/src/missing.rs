@@ -8,7 +8,7 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
 
@@ -43,18 +43,29 @@ impl Orphaned {
 
     /// The dictionary has these tables. An error if a space is one of theirs, unless the changes
     /// `may_be_lost`; otherwise checkpoints go on. Nothing may be logged before this, as the log may be full.
-    pub(crate) fn settle(self, tables: &[TableDef], files: &Files, may_be_lost: bool) -> Result<(), Error> {
+    /// `lost_places` are spaces that have a file, and of which it cannot be known where their pages are.
+    pub(crate) fn settle(
+        self,
+        tables: &[TableDef],
+        files: &Files,
+        lost_places: &HashMap<SpaceId, palisade_buffer::Error>,
+        may_be_lost: bool,
+    ) -> Result<(), Error> {
         for table in tables.iter().filter(|table| self.spaces.contains(&table.space)) {
             let path = files.space_path(table.space);
+            let (is, remedy) = match lost_places.get(&table.space) {
+                None => ("is missing".to_owned(), "put it back"),
+                Some(error) => (format!("cannot be used ({error})"), "put its map back"),
+            };
             let what = format!(
-                "the file {} of table `{}`.`{}` is missing, and the redo log has changes for it",
+                "the file {} of table `{}`.`{}` {is}, and the redo log has changes for it",
                 path.display(),
                 table.schema,
                 table.name
             );
             if !may_be_lost {
                 return Err(Error::Unusable(format!(
-                    "{what}: put it back, or give these changes up with innodb_force_recovery=1"
+                    "{what}: {remedy}, or give these changes up with innodb_force_recovery=1"
                 )));
             }
             tracing::warn!("{what}, which are lost");
@@ -143,7 +154,7 @@ mod tests {
             orphaned.note(SpaceId(98), &engine.log);
             assert_eq!(checkpoint(), begin);
             let tables = if is_dropped { vec![t.def().clone()] } else { vec![lost.clone()] };
-            assert_eq!(orphaned.settle(&tables, &engine.files, false).is_ok(), is_dropped);
+            assert_eq!(orphaned.settle(&tables, &engine.files, &HashMap::new(), false).is_ok(), is_dropped);
             assert_eq!(checkpoint() > begin, is_dropped, "what is refused stays in the log");
         }
     }

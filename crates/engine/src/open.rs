@@ -17,6 +17,7 @@ use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
+use palisade_buffer::places::RecoverError;
 use palisade_buffer::{BufferConfig, BufferPool, PAGE_SIZE, Page, PageRead, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
@@ -66,6 +67,8 @@ pub(crate) struct Base {
     pub(crate) files: Files,
     pub(crate) pool: Arc<BufferPool>,
     pub(crate) sinks: Sinks,
+    /// Spaces of which it cannot be known where their pages are.
+    lost_places: HashMap<SpaceId, palisade_buffer::Error>,
     io: Arc<IoPool>,
     pub(crate) log: OwnLog,
 }
@@ -137,7 +140,7 @@ impl Engine {
         let found = find_dictionary(&base, &trx, &registry)?;
         let FoundDictionary { system, tree: dictionary_tree, schemas, defs, is_rebuilt } = found;
         let (first_id, had_redo) = (rebuild::first_unused_id(&defs), orphaned.had_redo);
-        orphaned.settle(&defs, &base.files, force.is_on())?;
+        orphaned.settle(&defs, &base.files, &base.lost_places, force.is_on())?;
         let dictionary = open_tables(&base, schemas, defs, &registry)?;
         if !force.is_on() {
             remove_orphans(&base, &dictionary, had_redo)?;
@@ -330,7 +333,7 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
     files.write_marker()?;
-    Ok((Base { config, files, pool, sinks, io, log }, trx))
+    Ok((Base { config, files, pool, sinks, lost_places: HashMap::new(), io, log }, trx))
 }
 
 /// Makes an empty tree. Blocks.
@@ -367,9 +370,12 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let log = OwnLog(log);
     let mut open_files = HashMap::new();
     let reads_undo = force < ForceRecovery::NoUndo;
+    let mut placed = Vec::new();
     for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
-        if let Some(file) = files.open_space(space)? {
-            open_files.insert(space, file);
+        match files.open_space(space)? {
+            Some(file) if file.map.is_some() => placed.push((space, file)),
+            Some(file) => drop(open_files.insert(space, file.pages)),
+            None => {}
         }
     }
     repair_torn(&config, &files, &log, &mut |space| open_files.get(&space).cloned())?;
@@ -381,6 +387,11 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     for (space, file) in open_files {
         sinks.attach(&pool, space, file)?;
     }
+    let lost_places =
+        sinks.attach_placed(&pool, &log, reader.as_ref(), placed).map_err(|error| match error {
+            RecoverError::Log(error) => name_level(error),
+            error @ RecoverError::BadRecord { .. } => Error::Unusable(error.to_string()),
+        })?;
     let threads = match config.background {
         true => std::thread::available_parallelism().map_or(1, usize::from),
         false => 1,
@@ -418,7 +429,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         }
         log.start_after_recovery(reader)?;
     }
-    let base = Base { config, files, pool, sinks, io, log };
+    let base = Base { config, files, pool, sinks, lost_places, io, log };
     let (trx, in_flight) = open_undo(&base)?;
     Ok((base, trx, in_flight, orphaned))
 }
@@ -544,7 +555,11 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     let (space, damage) = match base.pool.space(def.space) {
-        None => (base.sinks.attach(&base.pool, def.space, Arc::new(MissingFile))?, Damage::Missing),
+        None => {
+            let damage = base.lost_places.get(&def.space).cloned();
+            let damage = damage.map_or(Damage::Missing, |error| Damage::Unreadable(error.into()));
+            (base.sinks.attach(&base.pool, def.space, Arc::new(MissingFile))?, damage)
+        }
         Some(space) => match open_runtime(base, &space, &def) {
             Ok(runtime) => {
                 compression::follow(&space, &def);
@@ -600,6 +615,11 @@ fn remove_orphans(base: &Base, dictionary: &Dictionary, had_redo: bool) -> Resul
             );
             base.files.set_aside(space)?;
         }
+    }
+    let maps: Vec<_> = base.files.list_maps()?.into_iter().filter(|space| !owned.contains(space)).collect();
+    if !maps.is_empty() {
+        base.files.sync_spaces()?;
+        maps.into_iter().try_for_each(|space| base.files.remove_map(space))?;
     }
     Ok(())
 }

@@ -7,24 +7,39 @@
 //! | AUTO | in place by atomic writes where file system and device have them, else as ON | as tables |
 //! | OFF | in place | in place |
 //!
+//! Spaces with a map are written out of place, whatever the mode: nothing of them can be torn. New tables are such
+//! if `palisade_page_sink` says so, or their option `PAGE_SINK`.
+//!
 //! What a server finds when it starts was written in the mode of the one before, so torn pages are repaired
 //! before the mode of this one counts.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::SpaceId;
 use palisade_buffer::doublewrite::{Directories, SpaceFiles, repair};
-use palisade_buffer::{AreaConfig, Atomic, BufferPool, Doublewrite, Keeps, Off, PAGE_SIZE, PageSink, Space};
+use palisade_buffer::places::RecoverError;
+use palisade_buffer::{
+    AreaConfig, Atomic, BufferPool, Doublewrite, Keeps, Off, OutOfPlace, PAGE_SIZE, PageSink, PlaceStore,
+    Space, places,
+};
+use palisade_catalog::TableDef;
 use palisade_io::File;
-use palisade_log::Log;
+use palisade_log::{Log, LogReader};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use parking_lot::Mutex;
 
 use crate::Error;
-use crate::config::{DoublewriteMode, EngineConfig};
-use crate::files::Files;
+use crate::config::{DoublewriteMode, EngineConfig, PageSinkKind};
+use crate::files::{Files, SpaceFile};
 use crate::open::SYSTEM_SPACE;
+
+/// The table option that says where the table's pages go: `in-place` or [`OUT_OF_PLACE`].
+const PAGE_SINK: &str = "PAGE_SINK";
+/// The value of [`PAGE_SINK`] for pages that are written to free places.
+const OUT_OF_PLACE: &str = "out-of-place";
 
 /// Pages that a cleaner writes in one batch where no files bound it.
 const BATCH_PAGES: usize = 128;
@@ -35,6 +50,9 @@ pub(crate) struct Sinks {
     /// All but the last keep something in the doublewrite files; none if doublewrite is off.
     kinds: Option<Kinds>,
     off: Arc<Off>,
+    out_of_place: Arc<OutOfPlace>,
+    /// New tables that do not say it themselves are written out of place.
+    prefers_out_of_place: AtomicBool,
     /// What was found about atomic writes, of the space that was asked last.
     atomic_writes: Mutex<Option<String>>,
 }
@@ -57,7 +75,7 @@ pub struct PageSinkStatus {
 impl Sinks {
     /// The sinks that the settings ask for. To be called after [`repair_torn`]: it gives the doublewrite
     /// files the shape that is wanted now, or removes them.
-    pub(crate) fn open(config: &EngineConfig, files: &Files, log: &Log) -> Result<Sinks, Error> {
+    pub(crate) fn open(config: &EngineConfig, files: &Files, log: &Arc<Log>) -> Result<Sinks, Error> {
         let directory = directory(config, files);
         let kinds = match config.doublewrite {
             DoublewriteMode::Off => {
@@ -73,12 +91,86 @@ impl Sinks {
             Doublewrite::remove_files(&*files.fs, &files.datadir)?;
         }
         let mode = Mutex::new(config.doublewrite);
-        Ok(Sinks { mode, kinds, off: Arc::new(Off), atomic_writes: Mutex::default() })
+        let sinks = Sinks {
+            mode,
+            kinds,
+            off: Arc::new(Off),
+            out_of_place: OutOfPlace::new(log.clone()),
+            prefers_out_of_place: AtomicBool::default(),
+            atomic_writes: Mutex::default(),
+        };
+        sinks.set_kind(config.page_sink);
+        Ok(sinks)
     }
 
     /// Pages of a batch.
     pub(crate) fn batch_pages(&self) -> usize {
         self.kinds.as_ref().map_or(BATCH_PAGES, |kinds| kinds.copies.batch_pages())
+    }
+
+    /// Where new tables go that do not say it themselves.
+    pub(crate) fn set_kind(&self, kind: PageSinkKind) {
+        self.prefers_out_of_place.store(kind == PageSinkKind::OutOfPlace, Ordering::Relaxed);
+    }
+
+    /// Where a new table of this definition goes.
+    pub(crate) fn kind_for(&self, def: &TableDef) -> PageSinkKind {
+        match def.option(PAGE_SINK) {
+            Some(name) if name.eq_ignore_ascii_case(OUT_OF_PLACE) => PageSinkKind::OutOfPlace,
+            Some(_) => PageSinkKind::InPlace,
+            None if self.prefers_out_of_place.load(Ordering::Relaxed) => PageSinkKind::OutOfPlace,
+            None => PageSinkKind::InPlace,
+        }
+    }
+
+    /// Makes new files a space, durably, and attaches it.
+    pub(crate) fn create(
+        &self,
+        pool: &BufferPool,
+        space: SpaceId,
+        file: SpaceFile,
+    ) -> Result<Arc<Space>, Error> {
+        match file.map {
+            None => Ok(self.attach(pool, space, file.pages)?),
+            Some(map) => {
+                let store = PlaceStore::create(space, file.pages, map)?;
+                Ok(pool.attach_places(store, &self.out_of_place)?)
+            }
+        }
+    }
+
+    /// Brings the places of the spaces that have a map to the end of the log, if there is one to be read, and
+    /// attaches them. Gives those whose places cannot be known.
+    ///
+    /// Blocks; before redo.
+    pub(crate) fn attach_placed(
+        &self,
+        pool: &BufferPool,
+        log: &Log,
+        reader: Option<&LogReader>,
+        files: Vec<(SpaceId, SpaceFile)>,
+    ) -> Result<HashMap<SpaceId, palisade_buffer::Error>, RecoverError> {
+        let (mut stores, mut lost) = (HashMap::new(), HashMap::new());
+        for (space, file) in files {
+            let Some(map) = file.map else { continue };
+            match PlaceStore::open(space, file.pages, map) {
+                Ok(store) => drop(stores.insert(space, store)),
+                Err(error) => drop(lost.insert(space, error)),
+            }
+        }
+        if stores.is_empty() {
+            return Ok(lost);
+        }
+        let mut reader = reader.map(LogReader::restarted);
+        lost.extend(places::recover(reader.as_mut(), log, &stores, &self.out_of_place)?);
+        for (space, store) in stores {
+            if !lost.contains_key(&space)
+                && let Err(error) = pool.attach_places(store, &self.out_of_place)
+            {
+                lost.insert(space, error);
+            }
+        }
+        Ok(lost)
     }
 
     /// Attaches a space with the sink that the mode says. No other mode comes meanwhile.
@@ -116,7 +208,7 @@ impl Sinks {
     pub(crate) fn set_mode(&self, mode: DoublewriteMode, pool: &BufferPool) {
         let mut now = self.mode.lock();
         *now = mode;
-        for space in pool.spaces() {
+        for space in pool.spaces().into_iter().filter(|space| space.places().is_none()) {
             pool.set_sink(&space, self.of(mode, space.id(), &**space.file()));
         }
     }

@@ -136,6 +136,14 @@ impl LogReader {
         self.accepts_damage = true;
     }
 
+    /// Another reader of the same log, at the checkpoint. Of two readers the one that reads last is given to
+    /// [`Log::start_after_recovery`]; what counts as durable follows the one that is reading.
+    pub fn restarted(&self) -> LogReader {
+        let record = *self.log.checkpoint.lock().current();
+        self.log.recovered_to(record.lsn);
+        LogReader { accepts_damage: self.accepts_damage, ..LogReader::new(self.log.clone(), &record) }
+    }
+
     /// What was lost, once the end has been reached.
     pub fn loss(&self) -> Option<&Loss> {
         self.loss.as_ref()

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use palisade_base::Blocked;
 use palisade_base::prng::Prng;
-use palisade_catalog::Schema;
+use palisade_catalog::{Schema, TableDef};
 use palisade_engine::{
     AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit,
     IsolationLevel, KeyRange, ReadMode, RowBatch, Savepoint, Scan, Table, TableName, Transaction, XaBranch,
@@ -61,6 +61,8 @@ pub struct Plan {
     pub has_branches: bool,
     /// Some transactions take so much undo that its room is given back to the disk afterwards.
     pub has_much_undo: bool,
+    /// How the table's pages reach the disk.
+    pub table: TableKind,
     /// The model is not told of the end of what is prepared: unless it is the model that is tested, it is.
     pub ends_unnoticed: bool,
 }
@@ -77,8 +79,34 @@ impl Plan {
             mishap,
             has_branches: false,
             has_much_undo: false,
+            table: TableKind::InPlace,
             ends_unnoticed: false,
         }
+    }
+}
+
+/// How pages of the table reach the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// In place.
+    InPlace,
+    /// Each to a free place.
+    OutOfPlace,
+    /// Each to a free place, compressed.
+    Packed,
+}
+
+impl TableKind {
+    /// All of them.
+    pub const ALL: [TableKind; 3] = [TableKind::InPlace, TableKind::OutOfPlace, TableKind::Packed];
+
+    fn options(self) -> Vec<(String, String)> {
+        let options: &[_] = match self {
+            TableKind::InPlace => &[],
+            TableKind::OutOfPlace => &[("PAGE_SINK", "out-of-place")],
+            TableKind::Packed => &[("PAGE_SINK", "out-of-place"), ("COMPRESSION", "lz4")],
+        };
+        options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 }
 
@@ -328,7 +356,11 @@ impl History {
             Some(acquired) => self.done(acquired)?,
             None => return Err(End::Violation("a new table's name is locked".to_owned())),
         }
-        self.finished(engine, engine.create_table(&lock, definition()))
+        self.finished(engine, engine.create_table(&lock, self.definition()))
+    }
+
+    fn definition(&self) -> TableDef {
+        TableDef { options: self.plan.table.options(), ..definition() }
     }
 
     /// After opening: the rows are a state that the model allows, and every index shows the same.

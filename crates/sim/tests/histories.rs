@@ -2,7 +2,7 @@
 
 use palisade_base::prng::test_seed;
 use palisade_engine::FlushAtCommit;
-use palisade_sim::history::{History, Mishap, Plan, Tally};
+use palisade_sim::history::{History, Mishap, Plan, TableKind, Tally};
 
 fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
     Plan { lives: 5, turns: 300, has_branches: true, ..Plan::new(0, flush_at_commit, mishap) }
@@ -12,7 +12,8 @@ fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
     let seed = test_seed(default_seed);
     let mut total = Tally::default();
     for number in 0..histories {
-        match History::run(Plan { seed: seed + number, ..plan }) {
+        let table = TableKind::ALL[number as usize % TableKind::ALL.len()];
+        match History::run(Plan { seed: seed + number, table, ..plan }) {
             Ok(tally) => {
                 total.commits += tally.commits;
                 total.rows_compared += tally.rows_compared;

@@ -2,7 +2,7 @@
 //! `MISHAP` is one of none, power-cut, failed-sync, failed-write; all of them if not given.
 
 use palisade_engine::FlushAtCommit;
-use palisade_sim::history::{History, Mishap, Plan};
+use palisade_sim::history::{History, Mishap, Plan, TableKind};
 
 #[test]
 #[ignore = "a search through the seeds it is told; `cargo xtask soak` runs it"]
@@ -26,10 +26,17 @@ fn search() {
                 continue;
             }
             for (has_branches, has_much_undo) in [(true, false), (false, false), (false, true)] {
-                let plan = Plan { has_branches, has_much_undo, ..Plan::new(seed, flush_at_commit, mishap) };
-                if let Err(violation) = History::run(plan) {
-                    println!("{violation}");
-                    found += 1;
+                for table in TableKind::ALL {
+                    let plan = Plan {
+                        has_branches,
+                        has_much_undo,
+                        table,
+                        ..Plan::new(seed, flush_at_commit, mishap)
+                    };
+                    if let Err(violation) = History::run(plan) {
+                        println!("{violation}");
+                        found += 1;
+                    }
                 }
             }
         }

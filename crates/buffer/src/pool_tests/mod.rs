@@ -9,6 +9,7 @@ mod crash;
 mod full_disk;
 mod model;
 mod neighbours;
+mod out_of_place;
 mod packed;
 mod parts;
 mod resize;
@@ -17,6 +18,7 @@ mod threads;
 mod torn;
 mod warm;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,8 +32,8 @@ use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 
 use crate::doublewrite::{Directories, Repaired, repair};
 use crate::{
-    AreaConfig, Atomic, BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Keeps, Off, PAGE_HEADER,
-    PAGE_SIZE, PageSink, Space,
+    AreaConfig, Atomic, BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Keeps, Off, OutOfPlace,
+    PAGE_HEADER, PAGE_SIZE, PageSink, PlaceStore, Space, places,
 };
 
 const SPACE: SpaceId = SpaceId(3);
@@ -75,8 +77,9 @@ pub(super) struct Change {
 
 impl Change {
     fn encode(self) -> Vec<u8> {
-        let mut payload = self.page.0.to_le_bytes().to_vec();
-        payload.push(u8::from(self.create));
+        // As a page operation, it does not begin as a place record does.
+        let mut payload = vec![u8::from(self.create)];
+        payload.extend(self.page.0.to_le_bytes());
         payload.extend(self.offset.to_le_bytes());
         payload.extend(self.value.to_le_bytes());
         payload
@@ -85,8 +88,8 @@ impl Change {
     fn decode(payload: &[u8]) -> Self {
         let mut reader = palisade_base::codec::Reader::new(payload);
         Change {
-            page: PageNo(reader.u32().unwrap()),
             create: reader.u8().unwrap() == 1,
+            page: PageNo(reader.u32().unwrap()),
             offset: reader.u16().unwrap(),
             value: reader.u64().unwrap(),
         }
@@ -123,6 +126,7 @@ pub(super) enum Sink {
     Ids,
     Atomic,
     Off,
+    OutOfPlace,
 }
 
 pub(super) struct World {
@@ -155,6 +159,30 @@ fn space_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
     fs.open(Path::new("data/space"), OpenMode::CREATE)
 }
 
+fn map_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
+    fs.open(Path::new("data/map"), OpenMode::CREATE)
+}
+
+fn no_file(source: std::io::Error) -> Error {
+    Error::Extend { space: SPACE, source: Arc::new(source) }
+}
+
+/// The places of the world's space at the end of the log.
+fn open_places(
+    fs: &FaultFileSystem,
+    log: &Arc<Log>,
+    reader: &LogReader,
+    sink: &OutOfPlace,
+) -> Result<Arc<PlaceStore>, Error> {
+    let store = PlaceStore::open(SPACE, space_file(fs).map_err(no_file)?, map_file(fs).map_err(no_file)?)?;
+    let stores = HashMap::from([(SPACE, store.clone())]);
+    match places::recover(Some(&mut reader.restarted()), log, &stores, sink) {
+        Ok(mut lost) => lost.pop().map_or(Ok(store), |(_, error)| Err(error)),
+        Err(places::RecoverError::Log(error)) => Err(unless_down(fs, error)),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// A log that cannot be read because the machine is down is no news; anything else is.
 fn unless_down(fs: &FaultFileSystem, error: palisade_log::Error) -> Error {
     assert!(fs.is_down(), "{error}");
@@ -169,10 +197,12 @@ impl World {
 
     pub(super) fn create_with(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink, cleaners: usize) -> World {
         fs.create_dir_all(Path::new("data")).unwrap();
-        space_file(&fs).unwrap();
+        let (file, map) = (space_file(&fs).unwrap(), map_file(&fs).unwrap());
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
-        Self::assemble(fs, log, frames, sink, cleaners).unwrap()
+        let places = (sink == Sink::OutOfPlace)
+            .then(|| (PlaceStore::create(SPACE, file, map).unwrap(), OutOfPlace::new(log.clone())));
+        Self::assemble(fs, log, frames, sink, cleaners, places).unwrap()
     }
 
     /// What is on disk, before redo.
@@ -183,7 +213,14 @@ impl World {
     ) -> Result<(World, LogReader), Error> {
         let opened = Log::open(fs.clone(), Path::new("data"), log_config());
         let (log, reader) = opened.map_err(|error| unless_down(&fs, error))?;
-        Ok((Self::assemble(fs, log, frames, sink, 1)?, reader))
+        let places = match sink {
+            Sink::OutOfPlace => {
+                let sink = OutOfPlace::new(log.clone());
+                Some((open_places(&fs, &log, &reader, &sink)?, sink))
+            }
+            _ => None,
+        };
+        Ok((Self::assemble(fs, log, frames, sink, 1, places)?, reader))
     }
 
     fn assemble(
@@ -192,6 +229,7 @@ impl World {
         frames: usize,
         sink: Sink,
         cleaners: usize,
+        places: Option<(Arc<PlaceStore>, Arc<OutOfPlace>)>,
     ) -> Result<World, Error> {
         let directory: Arc<dyn FileSystem> = fs.clone();
         let copies = || {
@@ -199,11 +237,12 @@ impl World {
             let opened = Doublewrite::open(&directory, &config);
             opened.map(Arc::new).map_err(|error| Error::Doublewrite(Arc::new(error)))
         };
-        let sink: Arc<dyn PageSink> = match sink {
-            Sink::Doublewrite => copies()?,
-            Sink::Ids => Arc::new(copies()?.keeping(Keeps::Ids)),
-            Sink::Atomic => Arc::new(Atomic::new(copies()?)),
-            Sink::Off => Arc::new(Off),
+        let sink: Arc<dyn PageSink> = match (sink, &places) {
+            (Sink::Doublewrite, _) => copies()?,
+            (Sink::Ids, _) => Arc::new(copies()?.keeping(Keeps::Ids)),
+            (Sink::Atomic, _) => Arc::new(Atomic::new(copies()?)),
+            (Sink::OutOfPlace, Some((_, sink))) => sink.clone(),
+            (Sink::Off | Sink::OutOfPlace, _) => Arc::new(Off),
         };
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
@@ -211,14 +250,15 @@ impl World {
             page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
-            batch_pages: sink.batch_pages().min(128),
+            batch_pages: if places.is_some() { BATCH_PAGES } else { sink.batch_pages().min(128) },
             most_frames: 4 * frames,
             ..BufferConfig::new(frames)
         };
         let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();
-        let file =
-            space_file(&fs).map_err(|error| Error::Extend { space: SPACE, source: Arc::new(error) })?;
-        let space = pool.attach_space(SPACE, file, sink.clone())?;
+        let space = match &places {
+            Some((store, sink)) => pool.attach_places(store.clone(), sink)?,
+            None => pool.attach_space(SPACE, space_file(&fs).map_err(no_file)?, sink.clone())?,
+        };
         Ok(World { fs, log, pool, space, sink, clock, fatal })
     }
 
@@ -277,6 +317,10 @@ impl World {
     pub(super) fn redo(&self, reader: &mut LogReader) -> Result<Lsn, Error> {
         let mut last = reader.checkpoint_lsn();
         while let Some(record) = reader.next().map_err(|error| unless_down(&self.fs, error))? {
+            last = record.end;
+            if places::record::is_record(record.payload) {
+                continue;
+            }
             let (range, change) =
                 (LsnRange { start: record.start, end: record.end }, Change::decode(record.payload));
             self.retry(|| self.space.ensure_allocated(change.page.0 + 1))?;
@@ -288,7 +332,6 @@ impl World {
                 }
                 Ok(())
             })?;
-            last = range.end;
         }
         Ok(last)
     }

@@ -27,9 +27,9 @@ fn check_page(world: &World, history: &[(Lsn, Change)], page: PageNo) {
 #[test]
 fn pages_behave_like_a_map_of_pages() {
     let mut random = Prng::new(test_seed(11));
-    for frames in [4, 7, 16] {
-        let world =
-            World::create(Arc::new(FaultFileSystem::new(random.next_u64())), frames, Sink::Doublewrite);
+    for frames in [4, 7, 16, 4, 7, 16] {
+        let sink = if random.one_in(2) { Sink::OutOfPlace } else { Sink::Doublewrite };
+        let world = World::create(Arc::new(FaultFileSystem::new(random.next_u64())), frames, sink);
         let mut history = Vec::new();
         for _ in 0..1500 {
             world.clock.advance(Duration::from_millis(random.below(30)));
@@ -78,7 +78,11 @@ fn check_disk(world: &World, history: &[(Lsn, Change)]) {
     let mut bytes = vec![0; PAGE_SIZE];
     for page in (0..PAGES as u32).map(PageNo) {
         if let Some(expected) = replay(history, page, Lsn::MAX) {
-            world.space.file().read_at(&mut bytes, u64::from(page.0) * PAGE_SIZE as u64).unwrap();
+            let offset = match world.space.places() {
+                Some(places) => places.place(page).offset(),
+                None => u64::from(page.0) * PAGE_SIZE as u64,
+            };
+            world.space.file().read_at(&mut bytes, offset).unwrap();
             assert_eq!(crate::page::verify(PageId { space: SPACE, page }, &bytes), Ok(()));
             assert!(bytes[PAGE_HEADER..] == expected);
         }

@@ -207,9 +207,7 @@ impl Space {
         if let Some(metric) = metric {
             metric.add(run.len() as u64);
         }
-        for neighbours in run.chunk_by(|(a, _), (b, _)| a.0 + 1 == b.0) {
-            self.read(Run::from_slice(neighbours));
-        }
+        self.read(&run);
     }
 
     /// A page is missed: what should be read beside it.

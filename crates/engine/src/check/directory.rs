@@ -17,7 +17,7 @@ use palisade_base::clock::Clock;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::{PageSet, alloc, verify};
-use palisade_buffer::{PAGE_SIZE, Space, doublewrite};
+use palisade_buffer::{PAGE_SIZE, PlaceStore, Space, doublewrite};
 use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem, Waiting};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::undo::verify::{UndoReport, verify_undo};
@@ -192,7 +192,13 @@ struct Check {
 }
 
 impl Check {
-    fn found(&mut self, finding: Finding) {
+    fn found(&mut self, mut finding: Finding) {
+        if let Some(space) = finding.place.space.and_then(|space| self.engine.as_ref()?.pool.space(space))
+            && let Some(store) = space.places()
+        {
+            let place = finding.place.page.map(|page| store.place(page));
+            finding.place.offset = place.filter(|place| !place.is_none()).map(|place| place.offset());
+        }
         if let (Some(space), Some(page)) = (finding.place.space, finding.place.page) {
             self.named.insert((space, page));
         }
@@ -552,18 +558,26 @@ impl Check {
                 Some(table) => self.config.selects(table),
                 None => self.selects_all() || self.engine.is_none(),
             };
-            let mode = OpenMode::EXISTING.read_only();
             if !is_selected {
                 continue;
             }
-            let file = self.fs.open(&self.files.space_path(space), mode)?;
             let mut summary = FileSummary {
                 file: file_name(space),
                 space,
                 table: table.map(|table| (table.schema.clone(), table.name.clone())),
                 ..FileSummary::default()
             };
-            let suspects = pages::scan(&file, &io, expected, &mut summary, watch)?;
+            let suspects = match self.places_of(space)? {
+                None => {
+                    let file = self.fs.open(&self.files.space_path(space), OpenMode::EXISTING.read_only())?;
+                    pages::scan(&file, &io, expected, &mut summary, watch)?
+                }
+                Some(Ok(store)) => pages::scan_placed(&store, expected, &mut summary, watch),
+                Some(Err(error)) => {
+                    self.lost_map(space, table, &error);
+                    continue;
+                }
+            };
             for suspect in suspects {
                 self.suspect(space, table, suspect)?;
             }
@@ -577,6 +591,36 @@ impl Check {
         self.doublewrite(&io)?;
         io.shutdown();
         Ok(())
+    }
+
+    /// Where the pages of a space are that is written out of place: as recovery has found, if the space could be
+    /// opened, else as its map says.
+    fn places_of(
+        &self,
+        space: SpaceId,
+    ) -> Result<Option<Result<Arc<PlaceStore>, palisade_buffer::Error>>, Error> {
+        let opened = self.engine.as_ref().and_then(|engine| engine.pool.space(space));
+        if let Some(store) = opened.as_ref().and_then(|space| space.places()) {
+            return Ok(Some(Ok(store.clone())));
+        }
+        let path = self.files.map_path(space);
+        if !self.fs.exists(&path)? {
+            return Ok(None);
+        }
+        let mode = OpenMode::EXISTING.read_only();
+        let pages = self.fs.open(&self.files.space_path(space), mode)?;
+        Ok(Some(PlaceStore::open(space, pages, self.fs.open(&path, mode)?)))
+    }
+
+    fn lost_map(&mut self, space: SpaceId, table: Option<&Arc<Table>>, error: &palisade_buffer::Error) {
+        let place = Place {
+            file: Some(file_name(space)),
+            space: Some(space),
+            schema: table.map(|table| table.schema.clone()),
+            table: table.map(|table| table.name.clone()),
+            ..Place::default()
+        };
+        self.found(Finding::damage(Kind::Map, place, Owner::FirstPages, error.to_string()));
     }
 
     /// Says what a page that is not as it was written means.

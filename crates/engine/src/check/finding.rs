@@ -74,6 +74,8 @@ kinds! {
     PageRestored = "page_restored",
     /// A file whose length is not one of whole pages.
     FileLength = "file_length",
+    /// Where the pages of a table that is written out of place are cannot be told.
+    Map = "map",
     /// A table's file is not there.
     FileMissing = "file_missing",
     /// A file that belongs to no table.

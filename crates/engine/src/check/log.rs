@@ -8,6 +8,7 @@ use std::sync::Arc;
 use palisade_base::{Lsn, SpaceId};
 use palisade_btree::PageSet;
 use palisade_btree::op::PageOps;
+use palisade_buffer::places::record as place_record;
 use palisade_io::{FileSystem, ScratchFileSystem};
 use palisade_log::{CheckpointSlot, Log, LogConfig, LogEnd, LogFiles, Loss, checkpoint_path, inspect};
 
@@ -75,6 +76,11 @@ pub(super) fn check_log(
             let mut pages: BTreeMap<SpaceId, PageSet> = BTreeMap::new();
             let read = loop {
                 match reader.next() {
+                    Ok(Some(record)) if place_record::is_record(record.payload) => {
+                        if place_record::decode(record.payload, |_| {}).is_err() {
+                            check.damaged(format!("the place record at LSN {} makes no sense", record.start));
+                        }
+                    }
                     Ok(Some(record)) => {
                         check.summary.mini_transactions += 1;
                         if !note_pages(record.payload, &mut pages) {

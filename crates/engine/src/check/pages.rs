@@ -10,13 +10,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
-use palisade_buffer::{Corruption, PAGE_SIZE, Page, PageRead, page, stored};
+use palisade_buffer::{Corruption, PAGE_SIZE, Page, PageRead, PlaceStore, page, stored};
 use palisade_io::{AlignedBuf, File, IoPool};
 
 use super::{Progress, Watch};
 
 /// Bytes of one read.
 const CHUNK: usize = 4 << 20;
+/// Pages between two reports of progress where they are read one by one.
+const PAGES_WATCHED: u32 = 256;
 /// Reads under way.
 const DEPTH: usize = 4;
 /// Damaged pages that are remembered of one file.
@@ -106,6 +108,36 @@ pub(super) fn scan(
         }
     });
     Ok(suspects.found)
+}
+
+/// Reads all pages of a space that is written out of place. Blocks.
+pub(super) fn scan_placed(
+    store: &PlaceStore,
+    expected: Expected,
+    summary: &mut FileSummary,
+    watch: &mut Watch<'_>,
+) -> Vec<Suspect> {
+    let pages = store.pages();
+    summary.pages = pages.into();
+    let name = summary.file.clone();
+    let mut suspects = Suspects { found: Vec::new(), copy: Page::zeroed() };
+    let mut buffer = AlignedBuf::zeroed(PAGE_SIZE);
+    for page in (0..pages).map(PageNo) {
+        let place = store.place(page);
+        buffer.fill(0);
+        let is_read =
+            place.is_none() || store.file().read_at(&mut buffer[..place.bytes()], place.offset()).is_ok();
+        match is_read {
+            true => suspects.look(page, &buffer, expected, summary),
+            false => suspects.note(page, What::Unreadable, None, summary),
+        }
+        if page.0 % PAGES_WATCHED == PAGES_WATCHED - 1
+            && !watch(Progress { what: &name, pages: PAGES_WATCHED.into() })
+        {
+            break;
+        }
+    }
+    suspects.found
 }
 
 /// A chunk of a file, or its length if it cannot be read.

@@ -9,6 +9,7 @@ use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{FileSystem, MemFileSystem, OpenMode};
 
 use super::harness::*;
+use super::out_of_place::placed;
 use crate::check::{
     CheckConfig, DirectoryReport, Finding, Kind, Severity, TableCheckOptions, check_directory,
 };
@@ -84,11 +85,11 @@ fn long(id: i64) -> Vec<u8> {
     (0..60_000).map(|at| (at * (id + 3)) as u8).collect()
 }
 
-/// Two tables with rows of all kinds, some of them long, some changed, some deleted.
+/// Two tables with rows of all kinds, some of them long, some changed, some deleted; `other` is written out of place.
 fn fill(engine: &Arc<Engine>) {
     create_schema(engine);
-    for name in ["t", "other"] {
-        let mut client = Client::new(engine, &create_table(engine, definition(name)));
+    for def in [definition("t"), placed("other")] {
+        let mut client = Client::new(engine, &create_table(engine, def));
         for id in 0..ROWS {
             let text = if id % 50 == 7 { long(id) } else { vec![id as u8; 400] };
             client.insert(&Row::new(id, id % 7, Some(id), &text)).unwrap();

@@ -16,6 +16,7 @@ mod long_rows;
 mod missing;
 mod old_snapshots;
 mod orphans;
+mod out_of_place;
 mod passing;
 mod recovery;
 mod rows;

@@ -1,0 +1,54 @@
+//! Mistakes that tests can have the store make, to see that they are found; and a log that seems full.
+//!
+//! They are those that a later change could make by accident. Of each the simulated power cuts must find a seed
+//! at which a page is lost or wrong, or the test of the power cuts proves nothing.
+
+/// A mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Planted {
+    /// The record is appended before the runs are durable.
+    DataIsNotSynced,
+    /// The record's places count, and old runs are free, before it is durable.
+    RecordIsNotFlushed,
+    /// A record has no mark, nor have its chunks.
+    NoMarks,
+    /// A chunk's mark goes before the map is durable.
+    MarksGoEarly,
+    /// Only one slot of a chunk is written.
+    OneSlot,
+    /// Both slots are written before either is durable.
+    SlotsAreNotSynced,
+    /// Records that a chunk contains already are applied to it again.
+    RecordsAreRedone,
+    /// A chunk says that it contains records of a part of the log that may be lost.
+    LsnBeyondDurable,
+    /// Old runs are free before the map is durable.
+    MapIsNotSynced,
+    /// Recovery knows only of the places in the map.
+    NoFirstPass,
+    /// No mistake: the log takes no records.
+    NoCredit,
+}
+
+#[cfg(test)]
+thread_local! {
+    static PLANTED: std::cell::RefCell<Vec<Planted>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Whether the calling thread makes this mistake.
+#[cfg(test)]
+pub(crate) fn makes(mistake: Planted) -> bool {
+    PLANTED.with_borrow(|planted| planted.contains(&mistake))
+}
+
+/// Without tests there are none.
+#[cfg(not(test))]
+pub(crate) const fn makes(_: Planted) -> bool {
+    false
+}
+
+/// The calling thread makes these mistakes from now on.
+#[cfg(test)]
+pub(crate) fn plant(mistakes: &[Planted]) {
+    PLANTED.set(mistakes.to_vec());
+}

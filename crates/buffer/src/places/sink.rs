@@ -1,0 +1,297 @@
+//! The sink that writes pages to free runs.
+//!
+//! ```text
+//!   take runs ─► write them, neighbours as one ─► sync the files ─┬─► record into the log, log durable ─┬─► places set,
+//!                                                                 └─► places into the map, map durable ─┘   old runs free
+//! ```
+//!
+//! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full and
+//! will be until pages have been written. No cleaner ever waits for room in the log.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use palisade_base::{Lsn, SpaceId};
+use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
+use palisade_log::{Credit, Log};
+use parking_lot::{Mutex, RwLock};
+
+use super::place::{BLOCK, Place};
+use super::planted::{Planted, makes};
+use super::record::{self, MOST_PAGES, Placed};
+use super::store::{LogView, PlaceStore};
+use crate::metrics;
+use crate::page::PAGE_SIZE;
+use crate::sink::{self, BatchPart, PageSink};
+
+/// Out of place: a page is written to a free run, and its old run becomes free when that is known for good.
+pub struct OutOfPlace {
+    log: Arc<Log>,
+    /// The end of the log that recovery has found; 0 for a log that is new.
+    recovered_to: AtomicU64,
+    stores: RwLock<HashMap<SpaceId, Arc<PlaceStore>>>,
+    /// In which pages that are neighbours in a file become neighbours in memory: one for each cleaner that has
+    /// had such pages.
+    buffers: Mutex<Vec<AlignedBuf>>,
+}
+
+/// Pages of one space that are written together.
+struct Round<'a> {
+    store: Arc<PlaceStore>,
+    pages: Vec<Placed>,
+    bytes: &'a [u8],
+}
+
+impl OutOfPlace {
+    /// For spaces whose changes are in `log`.
+    pub fn new(log: Arc<Log>) -> Arc<Self> {
+        Arc::new(OutOfPlace {
+            log,
+            recovered_to: AtomicU64::new(0),
+            stores: RwLock::default(),
+            buffers: Mutex::default(),
+        })
+    }
+
+    /// Recovery has read all place records of the log, which ends at `end`.
+    pub(crate) fn recovered(&self, end: Lsn) {
+        self.recovered_to.store(end.0, Ordering::Relaxed);
+    }
+
+    /// Pages of the store's space are to be written into it.
+    pub(crate) fn attach(&self, store: &Arc<PlaceStore>) {
+        let before = self.stores.write().insert(store.space(), store.clone());
+        assert!(before.is_none(), "space {} is attached already", store.space().0);
+    }
+
+    /// The space is gone.
+    pub(crate) fn detach(&self, space: SpaceId) {
+        let store = self.stores.write().remove(&space);
+        store.into_iter().for_each(|store| store.detach(&self.log));
+    }
+
+    fn view(&self) -> LogView<'_> {
+        LogView { log: &self.log, recovered_to: Lsn(self.recovered_to.load(Ordering::Relaxed)) }
+    }
+
+    /// Writes into the maps what the log is needed for below `below`. How many chunks.
+    pub(crate) fn checkpoint(&self, below: Lsn, queue: &mut WriteQueue) -> io::Result<usize> {
+        let stores: Vec<_> = self.stores.read().values().cloned().collect();
+        stores.iter().map(|store| store.checkpoint(below, &self.view(), queue)).sum()
+    }
+
+    /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others back.
+    fn take_round<'a>(&self, part: BatchPart<'a>) -> io::Result<(Vec<Round<'a>>, Option<BatchPart<'a>>)> {
+        let mut rounds: Vec<Round<'a>> = Vec::new();
+        let mut rest = part;
+        while let Some(first) = rest.pages().first() {
+            let space = first.id.space;
+            let count = rest.pages().iter().take_while(|page| page.id.space == space).count();
+            let store = first.file.is_some().then(|| self.stores.read().get(&space).cloned()).flatten();
+            let Some(store) = store else {
+                rest = rest.split_at(count).1;
+                continue;
+            };
+            let wanted: Vec<u32> =
+                rest.pages()[..count].iter().map(|page| page.stored.div_ceil(BLOCK) as u32).collect();
+            let runs = match store.take_runs(&wanted, rounds.is_empty()) {
+                Ok(runs) => runs,
+                Err(error) => {
+                    rounds.iter().for_each(Round::give_up);
+                    return Err(error);
+                }
+            };
+            let (own, others) = rest.split_at(runs.len());
+            let placed = own.pages().iter().zip(&runs).map(|(page, &place)| Placed {
+                page: page.id,
+                place,
+                lsn_low: page.lsn.0 as u32,
+            });
+            if !runs.is_empty() {
+                let pages = placed.collect();
+                rounds.push(Round { store, pages, bytes: own.bytes() });
+            }
+            rest = others;
+            if runs.len() < count {
+                return Ok((rounds, Some(rest)));
+            }
+        }
+        Ok((rounds, None))
+    }
+
+    fn write_round(&self, rounds: &[Round<'_>], queue: &mut WriteQueue) -> io::Result<()> {
+        if rounds.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.write_runs(rounds, queue) {
+            rounds.iter().for_each(Round::give_up);
+            return Err(error);
+        }
+        let pages: u64 = rounds.iter().map(|round| round.pages.len() as u64).sum();
+        match self.credit(pages as usize) {
+            Some(credit) => self.record(rounds, credit)?,
+            None => {
+                let place = |round: &Round<'_>| round.store.write_places(&round.pages, &self.view(), queue);
+                // Each is tried: what fails keeps its old runs, and what is not tried would lose the new ones.
+                rounds.iter().map(place).fold(Ok(()), io::Result::and)?;
+            }
+        }
+        metrics::BUFFER_PAGES_WRITTEN.add(pages);
+        metrics::BUFFER_DATA_WRITTEN.add(rounds.iter().map(Round::stored).sum());
+        Ok(())
+    }
+
+    /// Makes the pages durable in their runs: neighbours are one write.
+    fn write_runs(&self, rounds: &[Round<'_>], queue: &mut WriteQueue) -> io::Result<()> {
+        let mut gathered = Gathered::default();
+        if rounds.iter().flat_map(Round::neighbours).any(|run| run.is_scattered) {
+            gathered.bytes = self.buffers.lock().pop();
+            rounds.iter().for_each(|round| round.gather(&mut gathered));
+        }
+        let mut rest = gathered.bytes.as_deref().unwrap_or_default();
+        let writes: Vec<Write<'_>> = rounds.iter().flat_map(|round| round.writes(&mut rest)).collect();
+        let files: Vec<Arc<dyn File>> = rounds.iter().map(|round| round.store.file().clone()).collect();
+        queue.write_all(&writes)?;
+        metrics::OS_DATA_WRITES.add(writes.len() as u64);
+        self.buffers.lock().extend(gathered.bytes);
+        if makes(Planted::DataIsNotSynced) { Ok(()) } else { sink::sync(queue, &files) }
+    }
+
+    /// Room in the log for a record of so many pages, if there is some now.
+    fn credit(&self, pages: usize) -> Option<Credit<'_>> {
+        if makes(Planted::NoCredit) {
+            return None;
+        }
+        let bytes = record::most_bytes(pages);
+        // It may be short of room only until it has written what it has.
+        self.log.admit(bytes).ok().or_else(|| {
+            self.log.flush_blocking(self.log.tail()).ok()?;
+            self.log.admit(bytes).ok()
+        })
+    }
+
+    /// Makes the places durable by a record.
+    fn record(&self, rounds: &[Round<'_>], mut credit: Credit<'_>) -> io::Result<()> {
+        let all: Vec<Placed> = rounds.iter().flat_map(|round| round.pages.iter().copied()).collect();
+        let mut payload = Vec::with_capacity(record::most_bytes(all.len()));
+        record::encode(&all, &mut payload);
+        rounds.iter().for_each(|round| round.store.begin_record(&round.pages));
+        let range = self.log.append(&mut credit, &payload, |range| self.log.register_dirty(range.start));
+        drop(credit);
+        if !makes(Planted::RecordIsNotFlushed) {
+            let durable = self.log.flush_blocking(range.end);
+            durable.map_err(|error| io::Error::other(format!("the log is not durable: {error}")))?;
+        }
+        rounds.iter().for_each(|round| round.store.end_record(&round.pages, range.start, &self.log));
+        self.log.unregister_dirty(range.start);
+        Ok(())
+    }
+}
+
+/// Copies of pages, one behind the other.
+#[derive(Default)]
+struct Gathered {
+    bytes: Option<AlignedBuf>,
+    len: usize,
+}
+
+impl Gathered {
+    fn push(&mut self, page: &[u8]) {
+        let bytes = self.bytes.get_or_insert_with(|| AlignedBuf::zeroed(MOST_PAGES * PAGE_SIZE));
+        bytes[self.len..self.len + page.len()].copy_from_slice(page);
+        self.len += page.len();
+    }
+}
+
+/// Pages of a round that are neighbours in the file.
+struct Neighbours {
+    /// Which ones.
+    pages: Range<usize>,
+    /// They are not neighbours in the batch, because some are compressed.
+    is_scattered: bool,
+}
+
+impl<'a> Round<'a> {
+    fn neighbours(&self) -> impl Iterator<Item = Neighbours> {
+        let mut end = 0;
+        self.pages.chunk_by(|a, b| a.place.end() == b.place.block()).map(move |run| {
+            let start = end;
+            end += run.len();
+            let is_scattered = run.iter().rev().skip(1).any(|page| page.place.bytes() < PAGE_SIZE);
+            Neighbours { pages: start..end, is_scattered }
+        })
+    }
+
+    /// A page in its stored form.
+    fn bytes(&self, page: usize) -> &'a [u8] {
+        &self.bytes[page * PAGE_SIZE..][..self.pages[page].place.bytes()]
+    }
+
+    /// Copies pages that are neighbours only in the file.
+    fn gather(&self, gathered: &mut Gathered) {
+        for run in self.neighbours().filter(|run| run.is_scattered) {
+            run.pages.for_each(|page| gathered.push(self.bytes(page)));
+        }
+    }
+
+    /// One write for neighbours; those that are so only in the file are the first ones in `gathered`.
+    fn writes<'b>(&'b self, gathered: &mut &'b [u8]) -> Vec<Write<'b>> {
+        let write = |Neighbours { pages, is_scattered }| {
+            let first = pages.start;
+            let len = self.pages[pages].iter().map(|page| page.place.bytes()).sum();
+            let bytes = match is_scattered {
+                true => {
+                    let (own, rest) = gathered.split_at(len);
+                    *gathered = rest;
+                    own
+                }
+                false => &self.bytes[first * PAGE_SIZE..][..len],
+            };
+            let offset = self.pages[first].place.offset();
+            Write { file: self.store.file(), bytes, offset, extent: Extent::Any }
+        };
+        self.neighbours().map(write).collect()
+    }
+
+    /// Bytes of the stored forms.
+    fn stored(&self) -> u64 {
+        self.pages.iter().map(|page| page.place.bytes() as u64).sum()
+    }
+
+    fn give_up(&self) {
+        let runs: Vec<Place> = self.pages.iter().map(|page| page.place).collect();
+        self.store.give_up(&runs);
+    }
+}
+
+impl PageSink for OutOfPlace {
+    fn name(&self) -> &'static str {
+        "OUT_OF_PLACE"
+    }
+
+    fn batch_pages(&self) -> usize {
+        usize::MAX
+    }
+
+    fn lanes(&self) -> usize {
+        usize::MAX
+    }
+
+    fn write(&self, _lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
+        let mut rest = Some(part);
+        while let Some(part) = rest {
+            let most = part.pages().len().min(MOST_PAGES);
+            let (now, later) = part.split_at(most);
+            let (rounds, left) = self.take_round(now)?;
+            self.write_round(&rounds, queue)?;
+            rest = match left {
+                Some(left) => Some(part.split_at(most - left.pages().len()).1),
+                None => (!later.pages().is_empty()).then_some(later),
+            };
+        }
+        Ok(())
+    }
+}

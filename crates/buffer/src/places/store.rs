@@ -1,0 +1,726 @@
+//! A space whose pages lie anywhere in their file: which block is whose.
+//!
+//! ```text
+//!   NNNNNN.pal   block 0: header | pages, each in a run of blocks | free runs
+//!   NNNNNN.map   the places, chunk by chunk, as they were at some time: see `chunk`
+//! ```
+//!
+//! All places are in memory, four bytes a page. How they survive is said in the [module](super).
+//!
+//! # A file keeps free runs
+//!
+//! A page is written to a free run before its old one becomes free, so that a file with none could write
+//! nothing any more. Room is therefore taken for more pages than there are ([`slots_for`]); a cleaner that
+//! finds fewer free runs than it wants makes the file larger, up to a part of what is in it. When the disk
+//! has no room either it goes on with the runs that there are, some pages at a time: each page that is
+//! written gives back the run that the next one needs.
+//!
+//! Pages that are compressed take runs of one to three blocks, and the file has room for what has been
+//! written, not for what each page could become: a disk that is full is then told to the cleaner. Runs of
+//! several lengths leave gaps that are too short for some. A file grows for their sake, too, but never beyond
+//! [twice](State::room_wanted) what its pages would take as they are: a page's run touches at most two of the
+//! quarters of sixteen blocks in which a whole page is stored.
+//!
+//! # Marks
+//!
+//! A *mark* is an LSN registered in the log, which no checkpoint passes. A place record has one from its append
+//! until its places are set here; then each of its chunks has one, unless it has an older one already, until a
+//! state of the chunk with these places is durable in the map. So at any time the log behind the checkpoint has
+//! every place that the map lacks.
+//!
+//! # Lock order
+//!
+//! `growth` or `map_writer`, then `state`. Nothing blocks under `state`.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use palisade_base::checksum::crc32c;
+use palisade_base::{Lsn, PageId, PageNo, SpaceId};
+use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
+use palisade_log::Log;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::blocks::Blocks;
+use super::chunk::{self, CHUNK_PLACES, ChunkImage, SLOT};
+use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+use super::planted::{Planted, makes};
+use super::record::Placed;
+use crate::error::{Corruption, Error};
+use crate::{metrics, sink};
+
+/// What block 0 begins with, behind its checksum.
+const MAGIC: [u8; 8] = *b"PALPLACE";
+const VERSION: u32 = 1;
+/// Bytes of the header that mean something.
+const HEADER: usize = 20;
+/// A file has a free run for each so many pages.
+const PAGES_PER_SPARE: u32 = 12;
+/// Between two looks at whether a run has become free.
+const RUN_PAUSE: Duration = Duration::from_millis(100);
+
+/// See the module.
+pub struct PlaceStore {
+    space: SpaceId,
+    file: Arc<dyn File>,
+    map: Arc<dyn File>,
+    state: Mutex<State>,
+    /// A run has become free, or the places of a record have been set.
+    changed: Condvar,
+    /// Held while slots are written.
+    map_writer: Mutex<()>,
+    /// Held while files become larger.
+    growth: Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    blocks: Blocks,
+    /// `None`: no page of the chunk has ever had a place.
+    chunks: Vec<Option<Chunk>>,
+    /// Pages that have a place, and those of them that are compressed.
+    placed: u32,
+    compressed: u32,
+    /// Pages that there shall be room for although the file has none for them, because they are compressed.
+    promised: u32,
+    /// Blocks of the runs that cleaners have taken and not yet made places.
+    in_flight: u32,
+    is_detached: bool,
+}
+
+#[derive(Default)]
+struct Chunk {
+    image: ChunkImage,
+    /// Places set since the map was written are in the log from here on.
+    mark: Option<Lsn>,
+    /// Records about the chunk that have been appended, or are about to be, and whose places are not set yet.
+    records: u32,
+    /// Runs that one slot of the chunk may still name: free when both have been written again.
+    limbo: Vec<Place>,
+}
+
+/// Room for pages, in pages: the header, the pages, and the free runs that are kept.
+fn slots_for(pages: u32) -> u32 {
+    pages.saturating_add((pages / PAGES_PER_SPARE).max(1)).saturating_add(1)
+}
+
+/// Pages that so much room is enough for.
+fn pages_for(slots: u32) -> u32 {
+    let mut pages = (u64::from(slots) * u64::from(PAGES_PER_SPARE) / u64::from(PAGES_PER_SPARE + 1)) as u32;
+    while pages > 0 && slots_for(pages) > slots {
+        pages -= 1;
+    }
+    pages
+}
+
+impl State {
+    fn chunk(&mut self, number: usize) -> &mut Chunk {
+        if self.chunks.len() <= number {
+            self.chunks.resize_with(number + 1, || None);
+        }
+        self.chunks[number].get_or_insert_with(Chunk::default)
+    }
+
+    fn place(&self, page: PageNo) -> Place {
+        let (number, at) = chunk::locate(page);
+        self.chunks.get(number).and_then(Option::as_ref).map_or(Place::NONE, |chunk| chunk.image.places[at])
+    }
+
+    /// How many blocks the file should have, so that there are free runs for `missing` blocks more than were
+    /// found; `None` if it has enough, and the runs are with other cleaners.
+    fn room_wanted(&self, missing: u32) -> Option<u32> {
+        let end = self.blocks.end();
+        let used = end - self.blocks.free() - self.in_flight;
+        let spare = (used / PAGES_PER_SPARE).max(self.in_flight + missing);
+        let wanted = used.saturating_add(spare).saturating_add(PAGE_BLOCKS).next_multiple_of(PAGE_BLOCKS);
+        if wanted > end {
+            return Some(wanted);
+        }
+        // What is free lies scattered.
+        let more = (end + missing).next_multiple_of(PAGE_BLOCKS);
+        let most = slots_for(self.placed).saturating_mul(2 * PAGE_BLOCKS).saturating_add(missing);
+        (self.in_flight == 0 && more <= most).then_some(more)
+    }
+
+    /// Sets the place of a page. Its old run.
+    fn set(&mut self, placed: &Placed) -> Option<Place> {
+        let (number, at) = chunk::locate(placed.page.page);
+        let old = std::mem::replace(&mut self.chunk(number).image.places[at], placed.place);
+        self.in_flight -= placed.place.blocks();
+        self.placed += u32::from(old.is_none());
+        self.compressed += u32::from(placed.place.is_short());
+        self.compressed -= u32::from(old.is_short());
+        (!old.is_none()).then_some(old)
+    }
+
+    /// Sets the places of pages; their old runs are free from now on.
+    fn set_all(&mut self, pages: &[Placed]) {
+        for placed in pages {
+            self.set(placed).into_iter().for_each(|old| self.blocks.give_back(old));
+        }
+    }
+
+    /// The chunk's places from `lsn` on are in the log: registered there, unless the store is detached.
+    fn mark(&mut self, number: usize, lsn: Lsn, log: &Log) {
+        if self.is_detached || makes(Planted::NoMarks) {
+            return;
+        }
+        let chunk = self.chunk(number);
+        match chunk.mark {
+            Some(mark) if mark <= lsn => {}
+            later => {
+                log.register_dirty(lsn);
+                chunk.mark = Some(lsn);
+                later.into_iter().for_each(|later| log.unregister_dirty(later));
+            }
+        }
+    }
+}
+
+/// The chunks of pages in ascending order.
+fn chunks_of(pages: &[Placed]) -> impl Iterator<Item = (usize, &[Placed])> {
+    let number = |placed: &Placed| chunk::locate(placed.page.page).0;
+    pages.chunk_by(move |a, b| number(a) == number(b)).map(move |pages| (number(&pages[0]), pages))
+}
+
+impl PlaceStore {
+    fn new(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, blocks: Blocks) -> Self {
+        let state = State {
+            blocks,
+            chunks: Vec::new(),
+            placed: 0,
+            compressed: 0,
+            promised: 0,
+            in_flight: 0,
+            is_detached: false,
+        };
+        PlaceStore {
+            space,
+            file,
+            map,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            map_writer: Mutex::default(),
+            growth: Mutex::default(),
+        }
+    }
+
+    /// Makes two empty files a space without pages, durably.
+    pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> io::Result<Arc<Self>> {
+        let mut header = AlignedBuf::zeroed(BLOCK);
+        header[4..12].copy_from_slice(&MAGIC);
+        header[12..16].copy_from_slice(&VERSION.to_le_bytes());
+        header[16..20].copy_from_slice(&space.0.to_le_bytes());
+        let checksum = crc32c(&header[4..HEADER]);
+        header[..4].copy_from_slice(&checksum.to_le_bytes());
+        file.write_at(&header, 0)?;
+        file.sync()?;
+        Ok(Arc::new(PlaceStore::new(space, file, map, Blocks::new(1))))
+    }
+
+    /// Opens the files of a space, with the places that its map has. What the log has to say about them comes
+    /// next ([`redo`](Self::redo)), then [`complete`](Self::complete).
+    pub fn open(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> Result<Arc<Self>, Error> {
+        let failed = |page: u32, source: io::Error| Error::Io {
+            page: PageId { space, page: PageNo(page) },
+            source: Arc::new(source),
+        };
+        let store = PlaceStore::new(space, file, map, Blocks::new(0));
+        if !store.has_header().map_err(|error| failed(0, error))? {
+            return Err(store.corrupted(PageNo(0), Corruption::NoPlaces));
+        }
+        let mut slots = AlignedBuf::zeroed(2 * SLOT);
+        let len = store.map.len().map_err(|error| failed(0, error))?;
+        for number in 0..len.div_ceil(slots.len() as u64) {
+            let first = PageNo((number * CHUNK_PLACES as u64) as u32);
+            let have = (len - number * slots.len() as u64).min(slots.len() as u64) as usize;
+            // A map that ends within a slot ends before it.
+            let have = have - have % SLOT;
+            slots.fill(0);
+            let read = store.map.read_at(&mut slots[..have], number * 2 * SLOT as u64);
+            read.map_err(|error| failed(first.0, error))?;
+            let (a, b) = slots.split_at(SLOT);
+            let image = ChunkImage::newest(space, number as u32, [a, b])
+                .map_err(|_| store.corrupted(first, Corruption::NoPlaces))?;
+            if image.sequence > 0 {
+                store.state.lock().chunk(number as usize).image = image;
+            }
+        }
+        Ok(Arc::new(store))
+    }
+
+    fn has_header(&self) -> io::Result<bool> {
+        let mut header = AlignedBuf::zeroed(BLOCK);
+        if self.file.len()? < BLOCK as u64 {
+            return Ok(false);
+        }
+        self.file.read_at(&mut header, 0)?;
+        let is_whole = crc32c(&header[4..HEADER]).to_le_bytes() == header[..4];
+        let names_it =
+            header[12..16] == VERSION.to_le_bytes() && header[16..20] == self.space.0.to_le_bytes();
+        Ok(is_whole && header[4..12] == MAGIC && names_it)
+    }
+
+    fn corrupted(&self, page: PageNo, reason: Corruption) -> Error {
+        Error::Corrupted { page: PageId { space: self.space, page }, reason }
+    }
+
+    /// What a place record that ends at `end` says of a page of this space: in the order of the log, after
+    /// [`open`](Self::open).
+    pub fn redo(&self, placed: Placed, end: Lsn, log: &Log) {
+        let mut state = self.state.lock();
+        let (number, at) = chunk::locate(placed.page.page);
+        let image = &mut state.chunk(number).image;
+        if end > image.lsn || makes(Planted::RecordsAreRedone) {
+            image.places[at] = placed.place;
+            state.mark(number, log.checkpoint_lsn(), log);
+        }
+    }
+
+    /// The places are those of the end of the log: finds out which runs are free. An error if that cannot be
+    /// how the store was left.
+    pub fn complete(&self) -> Result<(), Error> {
+        let len = self
+            .file
+            .len()
+            .map_err(|source| Error::Extend { space: self.space, source: Arc::new(source) })?;
+        let mut state = self.state.lock();
+        let mut blocks = Blocks::new(blocks_in(len));
+        let (mut placed, mut compressed) = (0, 0);
+        for (number, chunk) in state.chunks.iter().enumerate() {
+            let Some(chunk) = chunk else { continue };
+            for (at, place) in chunk.image.places.iter().enumerate().filter(|(_, place)| !place.is_none()) {
+                let page = PageNo((number * CHUNK_PLACES + at) as u32);
+                blocks.take(*place).map_err(|_| self.corrupted(page, Corruption::Misplaced))?;
+                placed += 1;
+                compressed += u32::from(place.is_short());
+            }
+        }
+        (state.blocks, state.placed, state.compressed) = (blocks, placed, compressed);
+        Ok(())
+    }
+
+    /// The space's id.
+    pub fn space(&self) -> SpaceId {
+        self.space
+    }
+
+    /// The file that the pages are in.
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Where a page is.
+    pub fn place(&self, page: PageNo) -> Place {
+        self.state.lock().place(page)
+    }
+
+    /// Where pages are.
+    pub(crate) fn places(&self, pages: impl Iterator<Item = PageNo>) -> Vec<Place> {
+        let state = self.state.lock();
+        pages.map(|page| state.place(page)).collect()
+    }
+
+    /// Pages that there is room for.
+    pub fn pages(&self) -> u32 {
+        let state = self.state.lock();
+        let highest = state.chunks.iter().enumerate().rev().find_map(|(number, chunk)| {
+            let at = chunk.as_ref()?.image.places.iter().rposition(|place| !place.is_none())?;
+            Some((number * CHUNK_PLACES + at) as u32 + 1)
+        });
+        pages_for(state.blocks.end() / PAGE_BLOCKS).max(highest.unwrap_or(0)).max(state.promised)
+    }
+
+    /// Blocks of the file, and free ones among them.
+    pub fn blocks(&self) -> (u32, u32) {
+        let state = self.state.lock();
+        (state.blocks.end(), state.blocks.free())
+    }
+
+    /// Makes room for at least `pages` pages, and for their places in the map; for the places only if the
+    /// pages [are to be compressed](self), or some are already. How many there is room for.
+    pub(crate) fn extend(&self, pages: u32, is_packed: bool) -> io::Result<u32> {
+        let growth = self.growth.lock();
+        let is_packed = is_packed || self.state.lock().compressed > 0;
+        let blocks = blocks_of(slots_for(pages))?;
+        if !is_packed {
+            self.grow(blocks, &growth)?;
+        }
+        let map = u64::from(pages).div_ceil(CHUNK_PLACES as u64) * 2 * SLOT as u64;
+        let have = self.map.len()?;
+        if map > have {
+            self.map.allocate(have, map - have)?;
+        }
+        if is_packed {
+            let mut state = self.state.lock();
+            state.promised = state.promised.max(pages);
+        }
+        drop(growth);
+        Ok(self.pages())
+    }
+
+    /// Makes the file large enough for so many blocks.
+    fn grow(&self, blocks: u32, _growth: &MutexGuard<'_, ()>) -> io::Result<()> {
+        let (want, have) = (u64::from(blocks) * BLOCK as u64, self.file.len()?);
+        if want > have {
+            self.file.allocate(have, want - have)?;
+        }
+        let end = blocks_in(self.file.len()?);
+        let mut state = self.state.lock();
+        if end > state.blocks.end() {
+            state.blocks.grow(end);
+            self.changed.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Takes free runs of as many blocks as `wanted` says, for the first of them at least, in ascending order
+    /// as far as that goes. Makes the file larger if it lacks some and the disk has room. If there is none it
+    /// waits for another cleaner's, where `may_wait` says so; the caller has no runs then.
+    pub(crate) fn take_runs(&self, wanted: &[u32], may_wait: bool) -> io::Result<Vec<Place>> {
+        let mut runs = Vec::with_capacity(wanted.len());
+        let mut is_full = false;
+        loop {
+            let mut state = self.state.lock();
+            while let Some(&blocks) = wanted.get(runs.len())
+                && let Some(run) = state.blocks.allocate(blocks)
+            {
+                state.in_flight += blocks;
+                runs.push(run);
+            }
+            let missing: u32 = wanted[runs.len()..].iter().sum();
+            if missing == 0 {
+                return Ok(runs);
+            }
+            match state.room_wanted(missing) {
+                Some(blocks) if !is_full => {
+                    drop(state);
+                    let grown = blocks_in_range(blocks).and_then(|()| self.grow(blocks, &self.growth.lock()));
+                    match grown {
+                        Ok(()) => {}
+                        Err(error) if crate::space::is_no_space(&error) => is_full = true,
+                        Err(error) => {
+                            self.give_up(&runs);
+                            return Err(error);
+                        }
+                    }
+                }
+                _ if !runs.is_empty() || !may_wait => return Ok(runs),
+                _ if state.in_flight == 0 => return Err(io::ErrorKind::StorageFull.into()),
+                _ => {
+                    self.changed.wait_for(&mut state, RUN_PAUSE);
+                    is_full = false;
+                }
+            }
+        }
+    }
+
+    /// Gives runs back that have not become places.
+    pub(crate) fn give_up(&self, runs: &[Place]) {
+        let mut state = self.state.lock();
+        for run in runs {
+            state.in_flight -= run.blocks();
+            state.blocks.give_back(*run);
+        }
+        self.changed.notify_all();
+    }
+
+    /// A record about these pages is about to be appended.
+    pub(crate) fn begin_record(&self, pages: &[Placed]) {
+        let mut state = self.state.lock();
+        chunks_of(pages).for_each(|(number, _)| state.chunk(number).records += 1);
+    }
+
+    /// The record, which begins at `start` and has a mark of its own, is durable: its places are where the
+    /// pages are, and their old runs are free.
+    pub(crate) fn end_record(&self, pages: &[Placed], start: Lsn, log: &Log) {
+        let mut state = self.state.lock();
+        for (number, pages) in chunks_of(pages) {
+            state.set_all(pages);
+            state.chunk(number).records -= 1;
+            state.mark(number, start, log);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Makes the places of pages durable by writing them into the map, without a record: for when the log
+    /// takes none. After an error nothing may be given up: one slot may name the new runs, the other the old.
+    pub(crate) fn write_places(
+        &self,
+        pages: &[Placed],
+        log: &LogView<'_>,
+        queue: &mut WriteQueue,
+    ) -> io::Result<()> {
+        let _writer = self.map_writer.lock();
+        let mut state = self.state.lock();
+        let has_records = |state: &State, number: usize| {
+            state.chunks.get(number).and_then(Option::as_ref).is_some_and(|chunk| chunk.records > 0)
+        };
+        while chunks_of(pages).any(|(number, _)| has_records(&state, number)) {
+            self.changed.wait_for(&mut state, RUN_PAUSE);
+        }
+        let images = chunks_of(pages).map(|(number, pages)| {
+            let mut image = state.snapshot(number, log);
+            for placed in pages {
+                image.image.places[chunk::locate(placed.page.page).1] = placed.place;
+            }
+            image
+        });
+        let images: Vec<_> = images.collect();
+        drop(state);
+        let written = self.write_images(images, log.log, queue);
+        let mut state = self.state.lock();
+        match written {
+            Ok(()) => state.set_all(pages),
+            Err(_) => pages.iter().for_each(|placed| {
+                let old = state.set(placed);
+                state.chunk(chunk::locate(placed.page.page).0).limbo.extend(old);
+            }),
+        }
+        self.changed.notify_all();
+        written
+    }
+
+    /// Writes the chunks whose mark is below `below` into the map, durably, and takes their marks back. How
+    /// many they were.
+    pub(crate) fn checkpoint(
+        &self,
+        below: Lsn,
+        log: &LogView<'_>,
+        queue: &mut WriteQueue,
+    ) -> io::Result<usize> {
+        let is_due = |chunk: &Option<Chunk>| {
+            chunk.as_ref().is_some_and(|chunk| chunk.mark.is_some_and(|mark| mark < below))
+        };
+        if !self.state.lock().chunks.iter().any(is_due) {
+            return Ok(0);
+        }
+        let _writer = self.map_writer.lock();
+        let mut state = self.state.lock();
+        let due: Vec<usize> =
+            (0..state.chunks.len()).filter(|number| is_due(&state.chunks[*number])).collect();
+        let images: Vec<_> = due.into_iter().map(|number| state.snapshot(number, log)).collect();
+        drop(state);
+        let count = images.len();
+        self.write_images(images, log.log, queue)?;
+        Ok(count)
+    }
+
+    /// Writes chunks to their first slots, then to their second ones, each durably; then takes their marks
+    /// back. If the disk is too full for it the marks stay.
+    fn write_images(&self, images: Vec<Snapshot>, log: &Log, queue: &mut WriteQueue) -> io::Result<()> {
+        let written = self.write_slots(&images, queue);
+        let mut state = self.state.lock();
+        for Snapshot { number, mark, limbo, .. } in images {
+            match &written {
+                Ok(()) => limbo.into_iter().for_each(|run| state.blocks.give_back(run)),
+                Err(_) => {
+                    state.chunk(number).limbo.extend(limbo);
+                    mark.into_iter().for_each(|mark| state.mark(number, mark, log));
+                }
+            }
+            mark.into_iter().for_each(|mark| log.unregister_dirty(mark));
+        }
+        written
+    }
+
+    fn write_slots(&self, images: &[Snapshot], queue: &mut WriteQueue) -> io::Result<()> {
+        self.make_map_room(images)?;
+        let mut bytes = AlignedBuf::zeroed(images.len() * SLOT);
+        for (snapshot, slot) in images.iter().zip(bytes.chunks_exact_mut(SLOT)) {
+            snapshot.image.encode(self.space, snapshot.number as u32, slot);
+        }
+        (0..2).try_for_each(|slot| {
+            let write = |(snapshot, bytes): (&Snapshot, _)| Write {
+                file: &self.map,
+                bytes,
+                offset: chunk::slot_offset(snapshot.number, slot),
+                extent: Extent::Any,
+            };
+            let writes: Vec<_> = images.iter().zip(bytes.chunks_exact(SLOT)).map(write).collect();
+            if slot == 1 && makes(Planted::OneSlot) {
+                return Ok(());
+            }
+            queue.write_all(&writes)?;
+            metrics::OS_DATA_WRITES.add(writes.len() as u64);
+            let is_left_out =
+                makes(Planted::MapIsNotSynced) || slot == 0 && makes(Planted::SlotsAreNotSynced);
+            if is_left_out { Ok(()) } else { sink::sync(queue, std::slice::from_ref(&self.map)) }
+        })
+    }
+
+    /// Makes the map long enough for the last of some chunks in ascending order.
+    fn make_map_room(&self, images: &[Snapshot]) -> io::Result<()> {
+        let Some(last) = images.last() else { return Ok(()) };
+        let (want, have) = (chunk::slot_offset(last.number + 1, 0), self.map.len()?);
+        if want > have { self.map.allocate(have, want - have) } else { Ok(()) }
+    }
+
+    /// The space is gone: no checkpoint waits for its places any more.
+    pub(crate) fn detach(&self, log: &Log) {
+        let mut state = self.state.lock();
+        state.is_detached = true;
+        let marks = state.chunks.iter_mut().flatten().filter_map(|chunk| chunk.mark.take());
+        marks.for_each(|mark| log.unregister_dirty(mark));
+    }
+
+    /// Asserts what holds between two batches: runs do not overlap, and exactly those that no page has are
+    /// free.
+    #[cfg(test)]
+    pub(crate) fn assert_sound(&self) {
+        let state = self.state.lock();
+        assert_eq!(state.in_flight, 0, "no cleaner is writing");
+        let mut again = Blocks::new(state.blocks.end());
+        let places = state.chunks.iter().flatten().flat_map(|chunk| chunk.image.places.iter());
+        let places: Vec<_> = places.filter(|place| !place.is_none()).collect();
+        places.iter().for_each(|place| again.take(**place).expect("runs do not overlap"));
+        assert_eq!((again.free(), places.len() as u32), (state.blocks.free(), state.placed));
+        assert_eq!(places.iter().filter(|place| place.is_short()).count() as u32, state.compressed);
+    }
+}
+
+/// The log, and up to where recovery has read it.
+pub(crate) struct LogView<'a> {
+    pub(crate) log: &'a Log,
+    pub(crate) recovered_to: Lsn,
+}
+
+impl LogView<'_> {
+    /// Every record below has been settled, for a chunk about which none is under way.
+    fn settled(&self) -> Lsn {
+        // What is not durable may be lost, and its LSNs given to other records.
+        if makes(Planted::LsnBeyondDurable) {
+            return self.log.reserved().advance(1 << 20);
+        }
+        self.log.durable_lsn().max(self.recovered_to)
+    }
+}
+
+/// A chunk as it is to be written, and what goes with that: its mark, and runs that become free.
+struct Snapshot {
+    number: usize,
+    image: ChunkImage,
+    mark: Option<Lsn>,
+    limbo: Vec<Place>,
+}
+
+impl State {
+    /// Takes the mark of a chunk and what it keeps from being free, and a copy of its places. The caller has the store's map to itself.
+    fn snapshot(&mut self, number: usize, log: &LogView<'_>) -> Snapshot {
+        let chunk = self.chunk(number);
+        chunk.image.sequence += 1;
+        if chunk.records == 0 {
+            chunk.image.lsn = chunk.image.lsn.max(log.settled());
+        }
+        let (mut mark, limbo) = (chunk.mark.take(), std::mem::take(&mut chunk.limbo));
+        if makes(Planted::MarksGoEarly) {
+            mark.take().into_iter().for_each(|mark| log.log.unregister_dirty(mark));
+        }
+        Snapshot { number, image: chunk.image.clone(), mark, limbo }
+    }
+}
+
+/// Blocks of room for so many pages, if a file may have them.
+fn blocks_of(slots: u32) -> io::Result<u32> {
+    let blocks = slots.checked_mul(PAGE_BLOCKS).ok_or(io::ErrorKind::FileTooLarge)?;
+    blocks_in_range(blocks).map(|()| blocks)
+}
+
+/// An error unless a file may have so many blocks.
+fn blocks_in_range(blocks: u32) -> io::Result<()> {
+    if blocks <= MAX_BLOCKS { Ok(()) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+}
+
+fn blocks_in(bytes: u64) -> u32 {
+    (bytes / BLOCK as u64).min(u64::from(MAX_BLOCKS)) as u32
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::places::record;
+    use palisade_base::prng::{Prng, test_seed};
+
+    #[test]
+    fn the_document_has_the_numbers_of_the_code() {
+        let document = include_str!("../../../../docs/format-places.md");
+        let facts = [
+            format!("a block is {BLOCK} bytes"),
+            format!("`{}`", str::from_utf8(&MAGIC).unwrap()),
+            format!("version, {VERSION} |"),
+            format!("A page is a run of {PAGE_BLOCKS} blocks"),
+            format!("places of {CHUNK_PLACES} pages"),
+            format!("p / {CHUNK_PLACES}"),
+            format!("4 x {CHUNK_PLACES}"),
+            format!("first byte is {}", record::CODE),
+        ];
+        facts.iter().for_each(|fact| assert!(document.contains(fact), "{fact}"));
+    }
+
+    #[test]
+    fn room_for_pages_includes_free_runs_and_is_counted_back() {
+        assert_eq!([0, 1, 4, 12, 24, 1200].map(slots_for), [2, 3, 6, 14, 27, 1301]);
+        for pages in 0..5000 {
+            assert_eq!(pages_for(slots_for(pages)), pages);
+        }
+        assert_eq!(pages_for(0), 0);
+    }
+
+    /// Pages of a batch.
+    const BATCH: usize = 128;
+
+    /// Writes batches of random pages, each of a random length, as `take_runs` would have the file grow.
+    /// Gives blocks of the file, and blocks in use, after each part of them.
+    fn rewritten(pages: u32, lengths: &[u32], random: &mut Prng) -> Vec<(u32, u32)> {
+        let blocks = Blocks::new(1);
+        let mut state = State { blocks, ..State::default() };
+        let mut sizes = Vec::new();
+        for batch in 0..6000 {
+            let mut numbers: Vec<u32> = (0..BATCH).map(|_| random.below(u64::from(pages)) as u32).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            let mut placed = Vec::new();
+            for page in numbers {
+                let blocks = lengths[random.below(lengths.len() as u64) as usize];
+                let place = loop {
+                    if let Some(place) = state.blocks.allocate(blocks) {
+                        break place;
+                    }
+                    // The pages of the batch that have a run already are settled first, as another round does.
+                    state.set_all(&std::mem::take(&mut placed));
+                    if let Some(end) = state.room_wanted(blocks) {
+                        state.blocks.grow(end);
+                    }
+                };
+                state.in_flight += place.blocks();
+                let page = PageId { space: SpaceId(1), page: PageNo(page) };
+                placed.push(Placed { page, place, lsn_low: 0 });
+            }
+            state.set_all(&placed);
+            if batch % 1000 == 999 {
+                sizes.push((state.blocks.end(), state.blocks.end() - state.blocks.free()));
+            }
+        }
+        sizes
+    }
+
+    #[test]
+    fn a_steady_load_of_any_mix_of_lengths_takes_a_bounded_file() {
+        let mut random = Prng::new(test_seed(46));
+        for (lengths, most) in [
+            (&[4][..], 1.2),
+            (&[2], 1.2),
+            (&[3], 1.2),
+            (&[1, 2, 2, 3], 1.2),
+            (&[2, 3, 3, 4], 1.35),
+            (&[1, 1, 1, 4], 1.8),
+        ] {
+            let sizes = rewritten(3000, lengths, &mut random);
+            let (end, used) = sizes[5];
+            let ratio = f64::from(end) / f64::from(used);
+            assert!(ratio < most, "{lengths:?}: {sizes:?}");
+            assert!(end - sizes[3].0 <= end / 200, "{lengths:?}: {sizes:?} grows on");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Tables that are written out of place: their two files, and what is wrong when one of them is.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_base::event::retry_blocking;
+use palisade_catalog::TableDef;
+use palisade_io::{FileSystem, OpenMode};
+
+use super::harness::*;
+use crate::{Engine, EngineConfig, Error, ForceRecovery, PageSinkKind, ReadMode, Table, TableName};
+
+const OUT_OF_PLACE: (&str, &str) = ("PAGE_SINK", "out-of-place");
+
+pub(super) fn placed(name: &str) -> TableDef {
+    with_options(name, &[OUT_OF_PLACE])
+}
+
+fn with_options(name: &str, options: &[(&str, &str)]) -> TableDef {
+    let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    TableDef { options, ..definition(name) }
+}
+
+fn text(id: i64) -> Vec<u8> {
+    (0..700).map(|at| if at < 100 { (at * (id + 7)) as u8 } else { b'p' }).collect()
+}
+
+fn fill(engine: &Arc<Engine>, table: &Arc<Table>, rows: i64) {
+    let mut client = Client::new(engine, table);
+    for id in 0..rows {
+        client.insert(&Row::new(id, id % 9, Some(id), &text(id))).unwrap();
+    }
+    client.commit();
+}
+
+/// A table `t` that is written out of place and `other` that is not, with rows.
+fn two_tables() -> (Arc<dyn FileSystem>, Arc<Engine>, Arc<Table>) {
+    let fs = memory();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let t = create_table(&engine, placed("t"));
+    let other = create_table(&engine, definition("other"));
+    fill(&engine, &t, 200);
+    fill(&engine, &other, 50);
+    (fs, engine, t)
+}
+
+fn shut_down(engine: Arc<Engine>) {
+    engine.shutdown().unwrap();
+    drop(engine);
+}
+
+fn rows(engine: &Arc<Engine>, name: &str) -> Vec<Row> {
+    Client::new(engine, &table(engine, name)).scan(0)
+}
+
+fn names(fs: &Arc<dyn FileSystem>) -> HashSet<String> {
+    let name = |path: PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    fs.list(Path::new("/data/spaces")).unwrap().into_iter().map(name).collect()
+}
+
+fn files_of(table: &Table) -> [String; 2] {
+    ["pal", "map"].map(|kind| format!("{:06}.{kind}", table.space.0))
+}
+
+fn path_of(name: &str) -> PathBuf {
+    Path::new("/data/spaces").join(name)
+}
+
+fn len(fs: &Arc<dyn FileSystem>, name: &str) -> u64 {
+    fs.open(&path_of(name), OpenMode::EXISTING).unwrap().len().unwrap()
+}
+
+#[test]
+fn rows_survive_shutdowns_and_crashes_as_in_any_table() {
+    let (fs, engine, t) = two_tables();
+    let expected = Client::new(&engine, &t).scan(0);
+    drop(t);
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    crash(engine);
+    for round in 0..6 {
+        let engine = open(&fs);
+        assert_eq!(rows(&engine, "t"), expected, "round {round}");
+        let t = table(&engine, "t");
+        check(&engine, &t);
+        let mut client = Client::new(&engine, &t);
+        client.update(round, |row| row.k = Some(100)).unwrap();
+        client.rollback();
+        client.update(190, |row| row.u = Some(1000 + round)).unwrap();
+        client.update(190, |row| row.u = Some(190)).unwrap();
+        client.commit();
+        drop((client, t));
+        while engine.purge_step().unwrap() {}
+        if round % 2 == 0 {
+            engine.pool.checkpoint_sharply().unwrap();
+        }
+        match round % 3 {
+            0 => shut_down(engine),
+            _ => crash(engine),
+        }
+    }
+}
+
+#[test]
+fn a_table_has_two_files_which_come_and_go_together() {
+    let (fs, engine, t) = two_tables();
+    let files = files_of(&t);
+    assert!(files.iter().all(|name| names(&fs).contains(name)), "{:?}", names(&fs));
+    assert!(!names(&fs).contains(&files_of(&table(&engine, "other"))[1]), "the other one has no map");
+    let lock_t = lock(&engine, &["t"]);
+    wait(engine.truncate_table(&lock_t, &TableName::new("test", "t"))).unwrap();
+    let now = files_of(&table(&engine, "t"));
+    assert!(files.iter().all(|name| !names(&fs).contains(name)), "{:?}", names(&fs));
+    assert!(now.iter().all(|name| names(&fs).contains(name)), "{:?}", names(&fs));
+    drop(t);
+    wait(engine.drop_tables(&lock_t, &[TableName::new("test", "t")])).unwrap();
+    assert!(now.iter().all(|name| !names(&fs).contains(name)), "{:?}", names(&fs));
+}
+
+#[test]
+fn what_a_crash_has_left_of_a_table_that_is_gone_is_removed() {
+    let (fs, engine, _) = two_tables();
+    shut_down(engine);
+    for name in ["000900.map", "000901.pal"] {
+        fs.open(&path_of(name), OpenMode::CREATE_NEW).unwrap();
+    }
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "t").len(), 200);
+    assert!(!names(&fs).contains("000900.map"), "{:?}", names(&fs));
+}
+
+#[test]
+fn the_setting_is_for_tables_that_do_not_say_it_themselves() {
+    let fs = memory();
+    let config = EngineConfig { page_sink: PageSinkKind::OutOfPlace, ..quiet() };
+    let engine = Engine::open(config, fs.clone()).unwrap();
+    create_schema(&engine);
+    let has_map = |def: TableDef| {
+        let [_, map] = files_of(&create_table(&engine, def));
+        names(&fs).contains(&map)
+    };
+    assert!(has_map(definition("a")));
+    assert!(!has_map(with_options("b", &[("PAGE_SINK", "in-place")])));
+    engine.set_page_sink(PageSinkKind::InPlace);
+    assert!(!has_map(definition("c")));
+    assert!(has_map(placed("d")));
+}
+
+#[test]
+fn compressed_pages_take_the_blocks_that_they_need() {
+    let fs = memory();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let plain = create_table(&engine, placed("plain"));
+    let packed = create_table(&engine, with_options("packed", &[OUT_OF_PLACE, ("COMPRESSION", "lz4")]));
+    for table in [&plain, &packed] {
+        fill(&engine, table, 3000);
+    }
+    engine.pool.checkpoint_sharply().unwrap();
+    let [plain_file, packed_file] = [&plain, &packed].map(|table| files_of(table)[0].clone());
+    let before = len(&fs, &packed_file);
+    assert!(before * 2 < len(&fs, &plain_file), "{before} of {} bytes", len(&fs, &plain_file));
+
+    // Rewritten again and again, the file grows by what a batch takes, once.
+    let mut after = Vec::new();
+    for round in 1..8 {
+        let mut client = Client::new(&engine, &packed);
+        for id in 0..3000 {
+            client.update(id, |row| row.k = Some(round)).unwrap();
+        }
+        client.commit();
+        while engine.purge_step().unwrap() {}
+        engine.pool.checkpoint_sharply().unwrap();
+        after.push(len(&fs, &packed_file));
+    }
+    let spare = before / 12 + (1 << 20);
+    assert!(after[6] <= before + spare && after[6] * 20 <= after[4] * 21, "{before} bytes became {after:?}");
+
+    let expected = Client::new(&engine, &packed).scan(0);
+    drop((plain, packed));
+    crash(engine);
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "packed"), expected);
+    engine.pool.checkpoint_sharply().unwrap();
+    assert!(len(&fs, &packed_file) <= before + spare, "recovery, too, takes no more than that");
+}
+
+/// Makes both slots of the first chunk unreadable.
+fn damage_map(fs: &Arc<dyn FileSystem>, name: &str) -> Vec<u8> {
+    let file = fs.open(&path_of(name), OpenMode::EXISTING).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_at(&mut bytes, 0).unwrap();
+    file.write_at(&[0xa5; 64], 100).unwrap();
+    file.write_at(&[0xa5; 64], 4096 + 100).unwrap();
+    bytes
+}
+
+#[test]
+fn a_map_with_one_damaged_slot_is_none_and_with_two_only_its_table_is_unusable() {
+    let (fs, engine, t) = two_tables();
+    let [_, map] = files_of(&t);
+    let expected = Client::new(&engine, &t).scan(0);
+    drop(t);
+    shut_down(engine);
+    let file = fs.open(&path_of(&map), OpenMode::EXISTING).unwrap();
+    file.write_at(&[0xa5], 2000).unwrap();
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "t"), expected);
+    shut_down(engine);
+
+    let whole = damage_map(&fs, &map);
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "other").len(), 50);
+    let mut client = Client::new(&engine, &table(&engine, "t"));
+    let error =
+        client.scan_range(0, Default::default(), crate::Direction::Forward, ReadMode::Snapshot).unwrap_err();
+    assert!(matches!(error, Error::Corrupted { .. }), "{error}");
+    drop(client);
+    shut_down(engine);
+    fs.open(&path_of(&map), OpenMode::EXISTING).unwrap().write_at(&whole, 0).unwrap();
+    assert_eq!(rows(&open(&fs), "t"), expected, "it is what it was");
+}
+
+#[test]
+fn redo_for_a_table_whose_map_is_damaged_is_not_given_up_unasked() {
+    let (fs, engine, t) = two_tables();
+    let [_, map] = files_of(&t);
+    engine.pool.checkpoint_sharply().unwrap();
+    let mut client = Client::new(&engine, &t);
+    client.update(3, |row| row.k = Some(77)).unwrap();
+    client.commit();
+    drop((client, t));
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    crash(engine);
+    let whole = damage_map(&fs, &map);
+    let error = Engine::open(quiet(), fs.clone()).map(drop).unwrap_err().to_string();
+    assert!(error.contains("put its map back"), "{error}");
+    fs.open(&path_of(&map), OpenMode::EXISTING).unwrap().write_at(&whole, 0).unwrap();
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "t")[3].k, Some(77));
+    drop(engine);
+    damage_map(&fs, &map);
+    let force = EngineConfig { force_recovery: ForceRecovery::IgnoreDamage, ..quiet() };
+    let engine = Engine::open(force, fs.clone()).unwrap();
+    assert_eq!(rows(&engine, "other").len(), 50);
+}
+
+#[test]
+fn a_file_without_its_map_is_not_taken_for_one_that_is_in_order() {
+    let (fs, engine, t) = two_tables();
+    let [_, map] = files_of(&t);
+    drop(t);
+    shut_down(engine);
+    fs.rename(&path_of(&map), Path::new("/data/elsewhere")).unwrap();
+    let engine = open(&fs);
+    let t = table(&engine, "t");
+    let mut client = Client::new(&engine, &t);
+    let error = retry_blocking(|| t.reserve_auto_increment(1, 1, 1)).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Corrupted { .. }), "{error}");
+    client.scan_range(0, Default::default(), crate::Direction::Forward, ReadMode::Snapshot).unwrap_err();
+    drop((client, t));
+    shut_down(engine);
+    fs.rename(Path::new("/data/elsewhere"), &path_of(&map)).unwrap();
+    assert_eq!(rows(&open(&fs), "t").len(), 200);
+}
