@@ -254,7 +254,7 @@ system_variables! {
     HAVE_COMPRESS = "have_compress", Global, fixed, text("YES"), COMPATIBLE;
     HAVE_DYNAMIC_LOADING = "have_dynamic_loading", Global, fixed, text("YES"), COMPATIBLE;
     HAVE_GEOMETRY = "have_geometry", Global, fixed, text("NO"), "Whether there are spatial types.";
-    HAVE_PROFILING = "have_profiling", Global, fixed, text("YES"), COMPATIBLE;
+    HAVE_PROFILING = "have_profiling", Global, fixed, text("YES"), "Whether SHOW PROFILE is supported.";
     HAVE_QUERY_CACHE = "have_query_cache", Global, fixed, text("NO"), COMPATIBLE;
     HAVE_RTREE_KEYS = "have_rtree_keys", Global, fixed, text("NO"), "Whether there are SPATIAL indexes.";
     HAVE_STATEMENT_TIMEOUT = "have_statement_timeout", Global, fixed, text("YES"), COMPATIBLE;
@@ -588,8 +588,8 @@ system_variables! {
     PORT = "port", Global, fixed, uint(3306, 0, 65535, Plain), "TCP port; 0 for any free one.";
     PRELOAD_BUFFER_SIZE = "preload_buffer_size", Both, dynamic, uint(32768, 1024, 1073741824, Bytes), COMPATIBLE;
     PRINT_IDENTIFIED_WITH_AS_HEX = "print_identified_with_as_hex", Both, dynamic, bool(false), COMPATIBLE;
-    PROFILING = "profiling", Both, dynamic, bool(false), COMPATIBLE;
-    PROFILING_HISTORY_SIZE = "profiling_history_size", Both, dynamic, uint(15, 0, 100, Plain), COMPATIBLE;
+    PROFILING = "profiling", Both, dynamic, bool(false), "Whether it is noted how long the stages of statements take, for SHOW PROFILE.";
+    PROFILING_HISTORY_SIZE = "profiling_history_size", Both, dynamic, uint(15, 0, 100, Plain), "Statements of a session for which that is kept.";
     PROTOCOL_COMPRESSION_ALGORITHMS = "protocol_compression_algorithms", Global, dynamic, text("zlib,zstd,uncompressed"), "What connections may be compressed with, and whether they may be uncompressed.";
     PROTOCOL_VERSION = "protocol_version", Global, fixed, uint(10, 10, 10, Plain), "Version of the protocol.";
     PROXY_USER = "proxy_user", Session, fixed, null(), "NULL: there are no proxy users yet.";

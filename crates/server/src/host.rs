@@ -497,6 +497,10 @@ impl Host for ServerHost {
         variables::unix_micros()
     }
 
+    fn monotonic(&self) -> Duration {
+        variables::monotonic()
+    }
+
     fn random(&self) -> u64 {
         self.random.lock().next_u64()
     }

@@ -150,6 +150,7 @@ impl Conversation {
         let done = match decoded {
             Ok(()) => {
                 let begun = Instant::now();
+                self.session.begin_profile(&*self.server.host);
                 let style = self.result_style(Protocol::Binary);
                 let sql = &self.server.sql;
                 let done = if with_cursor {
@@ -165,12 +166,14 @@ impl Conversation {
                     rows_sent = sink.rows();
                     done
                 };
+                self.session.begin_stage(&*self.server.host, "cleaning up");
                 self.after_statement(begun);
                 if self.is_watched() {
                     let error = done.as_ref().err().map_or(0, MysqlError::number);
                     let ended = slow::Ended { text: prepared.text(), begun, rows_sent, error };
                     Box::pin(self.log_if_slow(ended)).await;
                 }
+                self.session.end_profile(&*self.server.host, prepared.text());
                 done
             }
             Err(error) => Err(error),

@@ -570,16 +570,20 @@ impl Conversation {
         let mut rest = text;
         loop {
             let begun = Instant::now();
+            self.session.begin_profile(&*self.server.host);
             let style = self.result_style(Protocol::Text);
             let sink = PacketSink::new(output, transport, &mut self.formats, style);
             let mut sink = sink.with_uploads(&self.server.host.globals);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
             let rows_sent = sink.rows();
+            self.session.begin_stage(&*self.server.host, "cleaning up");
             self.after_statement(begun);
             if self.is_watched() {
                 let error = done.as_ref().err().map_or(0, MysqlError::number);
                 Box::pin(self.log_if_slow(slow::Ended { text: rest, begun, rows_sent, error })).await;
             }
+            let end = done.as_ref().ok().and_then(|(_, next)| *next);
+            self.session.end_profile(&*self.server.host, end.and_then(|end| rest.get(..end)).unwrap_or(rest));
             match done {
                 Ok((completion, next)) => {
                     let next = next.and_then(|at| rest.get(at..)).filter(|rest| !is_blank(rest));

@@ -197,6 +197,8 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
             _ => CompletionType::Release,
         },
         cte_max_recursion_depth: settings.uint(sysvar::CTE_MAX_RECURSION_DEPTH),
+        profiling: settings.bool(sysvar::PROFILING),
+        profiling_history_size: settings.uint(sysvar::PROFILING_HISTORY_SIZE) as usize,
     }
 }
 

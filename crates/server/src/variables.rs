@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use palisade_base::clock::{Clock as _, SystemClock};
 use palisade_base::error_catalogue::{
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCAL_VARIABLE, ER_LOCK_OR_ACTIVE_TRANSACTION,
     ER_NO_DEFAULT, ER_SQL_MODE_MERGED, ER_WARN_DEPRECATED_SQLMODE, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR,
@@ -258,12 +259,16 @@ fn computed(engine: &Engine, session: &Session, id: VariableId) -> Option<Settin
     })
 }
 
+static CLOCK: LazyLock<SystemClock> = LazyLock::new(Default::default);
+
 /// Microseconds since 1970-01-01 00:00:00 UTC.
 pub fn unix_micros() -> i64 {
-    use palisade_base::clock::Clock as _;
-    static CLOCK: std::sync::LazyLock<palisade_base::clock::SystemClock> =
-        std::sync::LazyLock::new(Default::default);
     CLOCK.unix_micros()
+}
+
+/// Time that only grows.
+pub fn monotonic() -> Duration {
+    CLOCK.monotonic()
 }
 
 /// A setting as SELECT gives it: a boolean is a number.

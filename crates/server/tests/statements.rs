@@ -91,6 +91,28 @@ fn prepared_statements_take_parameters_and_send_binary_rows() {
 }
 
 #[test]
+fn statements_of_both_protocols_have_profiles() {
+    let server = with_table();
+    let mut client = server.connect();
+    assert_eq!(client.query("SET profiling = 1; DO 1; SELECT SLEEP(0.02);"), Answer::Ok(0));
+    assert_eq!((client.answer(), client.answer()), (Answer::Ok(0), rows(&[&["0"]])));
+    let id = client.prepare("SELECT SLEEP(?)").unwrap();
+    let mut body = vec![0, 1, 5, 0];
+    body.extend_from_slice(&0.03f64.to_le_bytes());
+    assert_eq!(client.execute(id, &body).len(), 1);
+    let Answer::Rows(profiles) = client.query("SHOW PROFILES") else { panic!("it answers with rows") };
+    let column = |at: usize| profiles.iter().map(|row| row[at].clone().unwrap()).collect::<Vec<_>>();
+    assert_eq!(column(0), ["1", "2", "3"]);
+    assert_eq!(column(2), ["DO 1", "SELECT SLEEP(0.02)", "SELECT SLEEP(?)"]);
+    let took: Vec<f64> = column(1).iter().map(|duration| duration.parse().unwrap()).collect();
+    assert!(took[1] >= 0.02 && took[2] >= 0.03 && took[0] < took[2], "{took:?}");
+    let sum = "SELECT SUM(duration) BETWEEN 0.0299 AND 10, COUNT(*) > 5 FROM information_schema.PROFILING \
+               WHERE query_id = 3";
+    assert_eq!(client.query(sum), rows(&[&["1", "1"]]), "the stages are the whole of it");
+    assert_eq!(server.connect().query("SHOW PROFILES"), rows(&[]), "they are the session's");
+}
+
+#[test]
 fn long_data_becomes_the_parameter() {
     let server = with_table();
     let mut client = server.connect();

@@ -288,6 +288,11 @@ pub trait Host: Send + Sync {
     /// Microseconds since 1970-01-01 00:00:00 UTC.
     fn unix_micros(&self) -> i64;
 
+    /// Time that only grows, since some moment.
+    fn monotonic(&self) -> Duration {
+        Duration::from_micros(u64::try_from(self.unix_micros()).unwrap_or(0))
+    }
+
     /// 64 random bits.
     fn random(&self) -> u64;
 

@@ -53,6 +53,7 @@ pub mod plan;
 pub mod plans;
 mod preparable;
 pub mod prepared_count;
+pub mod profile;
 pub mod run;
 pub mod session;
 pub mod show;

@@ -130,7 +130,9 @@ pub async fn wait_for(
         None => Awaited::Machine,
     };
     let begun = (row_lock.is_some() || awaits_table).then(|| host.unix_micros());
+    let stage = session.begin_wait(host, awaited);
     let outcome = host.wait(session.connection_id, event, awaited, limit).await;
+    session.end_wait(host, stage);
     if let Some(begun) = begun {
         let waited = host.unix_micros().saturating_sub(begun);
         session.work.lock_micros += u64::try_from(waited).unwrap_or(0);
@@ -196,6 +198,7 @@ impl Sql {
         savepoint: Savepoint,
         error: Option<&SqlError>,
     ) -> SqlResult<()> {
+        session.reach_end(&**self.host());
         match error {
             None if session.in_transaction => {
                 session.work.add(Work::HandlerCommit, 1);
@@ -253,6 +256,10 @@ impl Sql {
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         session.work.add(Work::HandlerCommit, 1);
+        let host = &**self.host();
+        if let Some(profiles) = &mut session.profiles {
+            profiles.begin_stage("waiting for handler commit", host.monotonic());
+        }
         match transaction.commit().await {
             Ok(()) => Ok(()),
             Err(error) => {

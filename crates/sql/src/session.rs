@@ -80,6 +80,9 @@ pub struct SessionVariables {
     pub cte_max_recursion_depth: u64,
     /// `completion_type`: what COMMIT and ROLLBACK do that do not say.
     pub completion: CompletionType,
+    /// `profiling`.
+    pub profiling: bool,
+    pub profiling_history_size: usize,
 }
 
 /// `completion_type`.
@@ -131,6 +134,8 @@ impl Default for SessionVariables {
             sql_notes: true,
             cte_max_recursion_depth: 1000,
             completion: CompletionType::NoChain,
+            profiling: false,
+            profiling_history_size: 15,
         }
     }
 }
@@ -262,6 +267,8 @@ pub struct Session {
     pub work: WorkDone,
     /// How many statements and commands of each kind it has executed.
     pub commands: CommandCounts,
+    /// How long the stages of its last statements took, if it was ever asked to note that.
+    pub(crate) profiles: Option<Box<crate::profile::Profiles>>,
     /// See [`gives_way`](Self::gives_way). Only its own task changes it.
     pub(crate) planning_gives_way: AtomicBool,
 }
@@ -341,6 +348,7 @@ impl Session {
             locks: None,
             work: WorkDone::default(),
             commands: CommandCounts::default(),
+            profiles: None,
             planning_gives_way: AtomicBool::new(false),
         }
     }

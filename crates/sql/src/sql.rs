@@ -335,6 +335,7 @@ impl Sql {
         session.warnings.clear(session.variables.max_error_count);
         session.warnings.push(crate::warning::Level::Error, error.clone());
         session.row_count = -1;
+        session.begin_stage(&*self.host, "freeing items");
         session.memory.end();
         error
     }
@@ -377,6 +378,8 @@ impl Sql {
         if result.as_ref().is_err_and(|error| error.number() == ER_QUERY_TIMEOUT.number) {
             session.work.add(Work::MaxExecutionTimeExceeded, 1);
         }
+        session.reach_end(&*self.host);
+        session.begin_stage(&*self.host, "freeing items");
         session.work.publish();
         session.memory.end();
         match result {
@@ -405,6 +408,7 @@ impl Sql {
         prepared: Option<&Arc<Prepared>>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        session.begin_stage(&*self.host, "Opening tables");
         let planned = loop {
             match self.plan(session, statement, parameters, prepared) {
                 Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
@@ -414,6 +418,7 @@ impl Sql {
         if let (Some(most), Some(planned)) = (session.variables.max_join_size, &planned) {
             check_size(planned, most)?;
         }
+        session.begin_stage(&*self.host, stage_of(planned.as_deref(), statement));
         match planned.as_deref() {
             Some(CachedStatement::Query(plan, into)) => {
                 self.select(session, plan, into.as_ref(), parameters, sink).await
@@ -621,7 +626,6 @@ impl<'s> Guard<'s> {
     }
 }
 
-/// Whether a statement has a plan.
 /// 1104 if a SELECT, or an INSERT's, would examine more than `most` rows.
 #[cold]
 fn check_size(planned: &CachedStatement, most: u64) -> SqlResult<()> {
@@ -635,6 +639,17 @@ fn check_size(planned: &CachedStatement, most: u64) -> SqlResult<()> {
     }
 }
 
+/// What MySQL calls the stage in which a statement does what it is for.
+fn stage_of(planned: Option<&CachedStatement>, statement: &Statement) -> &'static str {
+    match (planned, statement) {
+        (Some(CachedStatement::Insert(_)), _) => "update",
+        (Some(CachedStatement::Change(_)), Statement::Update(_)) => "updating",
+        (Some(CachedStatement::Change(_)), _) => "deleting from main table",
+        _ => "executing",
+    }
+}
+
+/// Whether a statement has a plan.
 fn is_planned(statement: &Statement) -> bool {
     matches!(
         statement,

@@ -102,7 +102,7 @@ impl Parser<'_> {
         if self.accept_symbol(b'.') {
             return Ok(SystemVariable { scope, component: Some(component), name: self.name()? });
         }
-        for name in ["profiling", "profiling_history_size"] {
+        for name in ["profiling", "profiling_history_size", "have_profiling"] {
             if component.eq_ignore_ascii_case(name) {
                 self.note(Deprecated::ProfilingVariable(name));
             }

@@ -14,7 +14,7 @@ use crate::expr::{Comparison, Expr};
 use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
-use crate::{Session, SqlResult};
+use crate::{Session, SqlResult, deprecated};
 
 /// Tables of one join, as in MySQL.
 pub(crate) const MAX_TABLES: usize = 61;
@@ -323,6 +323,9 @@ impl Binder<'_> {
                 })
                 .collect();
             self.cacheable = false;
+            if name.eq_ignore_ascii_case("PROFILING") && schema.eq_ignore_ascii_case("information_schema") {
+                self.warn(deprecated::profiling_table());
+            }
             let source = Source {
                 slot,
                 alias: alias.clone(),

@@ -10,6 +10,7 @@ use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
 use crate::bind::{Binder, not_supported};
 use crate::expr::{Context, Slot};
 use crate::place::At;
+use crate::profile::is_about_profiles;
 use crate::run::drive;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
@@ -56,6 +57,9 @@ impl Sql {
         show: &Show,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        if is_about_profiles(&show.what) {
+            session.drop_profile();
+        }
         let Some(mut listing) = self.shower(session).listing(&show.what)? else {
             let statement = Statement::Show(Box::new(show.clone()));
             return match self.host().clone().administer(session, &statement, sink).await {

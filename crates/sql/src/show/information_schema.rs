@@ -13,6 +13,7 @@ use palisade_engine::{Dictionary, Table};
 use super::create;
 use crate::VirtualTable;
 use crate::ddl::foreign::parent_index;
+use crate::profile::Profiles;
 
 pub(super) type Rows = Vec<Vec<Value>>;
 
@@ -24,6 +25,8 @@ pub struct Source<'a> {
     pub zone: &'a Zone,
     /// The server's own virtual tables.
     pub server_tables: &'a [ServerTable],
+    /// The session's profiles.
+    pub profiles: Option<&'a Profiles>,
 }
 
 /// A virtual table of the server.
@@ -41,7 +44,7 @@ pub(super) struct Definition {
     /// Its name, in upper case.
     pub(super) name: &'static str,
     /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT
-    /// UNSIGNED, `d` DATETIME.
+    /// UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6).
     pub(super) columns: &'static str,
     /// How its rows are made.
     pub(super) rows: fn(&Source<'_>) -> Rows,
@@ -119,6 +122,11 @@ static TABLES: &[Definition] = &[
         rows: plugins,
     },
     Definition {
+        name: "PROFILING",
+        columns: "QUERY_ID j,SEQ j,STATE s30,DURATION m,CPU_USER m,CPU_SYSTEM m,CONTEXT_VOLUNTARY j,CONTEXT_INVOLUNTARY j,BLOCK_OPS_IN j,BLOCK_OPS_OUT j,MESSAGES_SENT j,MESSAGES_RECEIVED j,PAGE_FAULTS_MAJOR j,PAGE_FAULTS_MINOR j,SWAPS j,SOURCE_FUNCTION s30,SOURCE_FILE s20,SOURCE_LINE j",
+        rows: |source| source.profiles.map_or(Vec::new(), Profiles::rows),
+    },
+    Definition {
         name: "REFERENTIAL_CONSTRAINTS",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,UNIQUE_CONSTRAINT_CATALOG s64,UNIQUE_CONSTRAINT_SCHEMA s64,UNIQUE_CONSTRAINT_NAME s64,MATCH_OPTION s7,UPDATE_RULE s11,DELETE_RULE s11,TABLE_NAME s64,REFERENCED_TABLE_NAME s64",
         rows: referential_constraints,
@@ -170,6 +178,7 @@ fn column_type(code: &str) -> SqlType {
         "u" => SqlType::Int { width: IntWidth::Int, unsigned: true },
         "n" => SqlType::BIGINT_UNSIGNED,
         "d" => SqlType::DateTime { fsp: 0 },
+        "m" => SqlType::Decimal { precision: 9, scale: 6, unsigned: false },
         "t" => SqlType::Text { size: LobSize::Long, collation: NAMES },
         text => {
             #[expect(

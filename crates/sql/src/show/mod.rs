@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use self::information_schema::{ServerTable, Source};
 use crate::place::At;
+use crate::profile;
 use crate::warning::Level;
 use crate::{Host, Scope, Session, SqlError, SqlResult, VirtualTable};
 
@@ -149,6 +150,7 @@ impl Shower<'_> {
             dictionary: &dictionary,
             zone: &self.session.variables.time_zone,
             server_tables: &server_tables,
+            profiles: self.session.profiles.as_deref(),
         };
         let made = information_schema::table(&source, name, with_rows).or_else(|| {
             self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)
@@ -353,7 +355,15 @@ impl Shower<'_> {
             ShowWhat::ReplicaStatus { .. } => {
                 return empty(&["Replica_IO_State", "Source_Host", "Source_User"]);
             }
-            ShowWhat::Profiles => return empty(&["#Query_ID", "#Duration", "Query"]),
+            ShowWhat::Profiles => {
+                let rows = self.session.profiles.as_ref().map_or(Vec::new(), |profiles| profiles.listed());
+                let mut listing = listing_of(&["#Query_ID", "#Duration", "Query"], rows);
+                if let Some((_, ty)) = listing.columns.get_mut(1) {
+                    *ty = SqlType::Decimal { precision: 20, scale: 8, unsigned: false };
+                }
+                listing
+            }
+            ShowWhat::Profile { types, query, limit } => self.profile((types, *query, limit.as_ref()))?,
             _ => return absent::listing(self, what),
         }))
     }
@@ -527,6 +537,15 @@ impl Shower<'_> {
             })
             .collect();
         listing_of(&["Level", "#Code", "Message"], rows)
+    }
+
+    fn profile(&self, (types, query, limit): profile::Asked<'_>) -> SqlResult<Listing> {
+        let id = self.session.profiles.as_ref().map_or(0, |profiles| profiles.asked_for(query));
+        let is_asked_for = |row: &[Value]| row.first() == Some(&Value::Int(id));
+        let mut listing = picked(self.required("PROFILING")?, &profile::columns_of(types), is_asked_for)?;
+        let (skip, count) = limit.map_or((0, usize::MAX), bounds);
+        listing.rows = listing.rows.into_iter().skip(skip).take(count).collect();
+        Ok(listing)
     }
 
     fn processes(&self, full: bool) -> SqlResult<Listing> {
