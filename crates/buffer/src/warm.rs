@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use palisade_base::{Event, PageId, PageNo};
 
+use crate::page::Page;
 use crate::pool::BufferPool;
 use crate::space::Space;
 use crate::table::HOT;
@@ -41,6 +42,24 @@ impl BufferPool {
         hot.append(&mut cold);
         hot.sort_unstable();
         hot
+    }
+
+    /// Shows `look` the pages in memory, but for those that are being changed. It must not use the pool. That
+    /// is no access to them. The pool is in use meanwhile, so this is what it looks like, not a snapshot.
+    pub fn for_each_resident(&self, mut look: impl FnMut(PageId, &Page)) {
+        for frame in 0..self.frames() as u32 {
+            let Some((id, space)) = self.page_in(frame) else { continue };
+            let entry = space.owned_entry(id.page);
+            if !entry.latch.try_lock_shared() {
+                continue;
+            }
+            if entry.frame() == Some(frame) {
+                // SAFETY: a frame is `PAGE_SIZE` initialised bytes, aligned for a `Page`, which is bytes and
+                // nothing else; the shared latch keeps writers away.
+                look(id, unsafe { self.core().frames.memory.frame(frame).cast::<Page>().as_ref() });
+            }
+            entry.latch.unlock_shared();
+        }
     }
 
     /// Has pages read that are not in memory, in the order given, as long as frames are free for them.

@@ -12,8 +12,9 @@ use palisade_base::event::retry_after;
 use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Event, Lsn, SpaceId, TrxId};
-use palisade_btree::Tree;
-use palisade_buffer::{BufferPool, FlushSettings, ReadAhead, ResizeError, Resizing, Space};
+use palisade_btree::node::NodeView;
+use palisade_btree::{Tree, page_type};
+use palisade_buffer::{BufferPool, FlushSettings, PageRead as _, ReadAhead, ResizeError, Resizing, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -382,6 +383,18 @@ impl Engine {
     /// Sets `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
     pub fn set_flushing(&self, settings: FlushSettings) {
         self.pool.set_flushing(settings);
+    }
+
+    /// How many nodes of each index, by its space and its number, are in memory, but for those that are being
+    /// changed now. Looks at all frames of the buffer pool.
+    pub fn cached_pages(&self) -> HashMap<(SpaceId, u64), u64> {
+        let mut pages = HashMap::new();
+        self.pool.for_each_resident(|id, page| {
+            if page.page_type() == page_type::NODE {
+                *pages.entry((id.space, NodeView::new(page).index_id())).or_default() += 1;
+            }
+        });
+        pages
     }
 
     /// Sets `innodb_lru_scan_depth`, frames.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::Loaded;
+use crate::{Loaded, PageRead as _};
 use palisade_base::PageId;
 
 const PAGES: u32 = 40;
@@ -43,6 +43,27 @@ fn pages_accessed_again_are_remembered_first() {
     let five = world.pool.resident_pages(5);
     assert!(five.len() == 5 && [3, 5, 7].iter().all(|hot| five.contains(&id(*hot))), "{five:?}");
     assert_eq!(world.pool.resident_pages(100), (0..10).map(id).collect::<Vec<_>>());
+}
+
+#[test]
+fn looking_at_the_pages_in_memory_is_no_access_and_passes_over_those_being_changed() {
+    let world = cold_world(64);
+    for page in 0..6 {
+        world.body(PageNo(page)).unwrap();
+    }
+    let look = || {
+        let mut seen = Vec::new();
+        world.pool.for_each_resident(|id, page| seen.push((id, page.page_no())));
+        seen.sort_unstable();
+        seen
+    };
+    let all: Vec<_> = (0..6).map(|page| (id(page), PageNo(page))).collect();
+    assert_eq!((look(), look()), (all.clone(), all.clone()));
+    assert!((0..6).all(|page| world.space.owned_entry(PageNo(page)).heat() == crate::table::COLD));
+    let changing = world.space.exclusive(PageNo(3)).unwrap();
+    assert_eq!(look(), [0, 1, 2, 4, 5].map(|page| all[page]));
+    drop(changing);
+    assert_eq!(look(), all);
 }
 
 #[test]

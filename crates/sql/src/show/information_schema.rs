@@ -8,7 +8,7 @@ use std::sync::Arc;
 use palisade_catalog::descriptor::{Column, DefaultValue, Index, Schema, Visibility};
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{Charset, Collation, CollationId, SqlType, Timestamp, Value, Zone};
-use palisade_engine::{Dictionary, Table};
+use palisade_engine::{Dictionary, Engine, Table};
 
 use super::create;
 use crate::VirtualTable;
@@ -25,6 +25,8 @@ pub struct Source<'a> {
     pub zone: &'a Zone,
     /// The server's own virtual tables.
     pub server_tables: &'a [ServerTable],
+    /// The engine.
+    pub engine: &'a Engine,
     /// The session's profiles.
     pub profiles: Option<&'a Profiles>,
 }
@@ -43,8 +45,8 @@ pub struct ServerTable {
 pub(super) struct Definition {
     /// Its name, in upper case.
     pub(super) name: &'static str,
-    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT
-    /// UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6).
+    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `x` TEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT
+    /// UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6), `f` DOUBLE.
     pub(super) columns: &'static str,
     /// How its rows are made.
     pub(super) rows: fn(&Source<'_>) -> Rows,
@@ -178,6 +180,8 @@ fn column_type(code: &str) -> SqlType {
         "u" => SqlType::Int { width: IntWidth::Int, unsigned: true },
         "n" => SqlType::BIGINT_UNSIGNED,
         "d" => SqlType::DateTime { fsp: 0 },
+        "x" => SqlType::Text { size: LobSize::Normal, collation: NAMES },
+        "f" => SqlType::DOUBLE,
         "m" => SqlType::Decimal { precision: 9, scale: 6, unsigned: false },
         "t" => SqlType::Text { size: LobSize::Long, collation: NAMES },
         text => {

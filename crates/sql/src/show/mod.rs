@@ -5,6 +5,7 @@
 //! | [`information_schema`] | the tables that describe the dictionary |
 //! | [`create`] | SHOW CREATE TABLE and SHOW CREATE DATABASE |
 //! | [`storage`] | those that describe storage, and what there is none of |
+//! | `innodb_columns`, `units` | two of those |
 //! | `absent` | what there is none of |
 //! | [`privileges`] | SHOW PRIVILEGES |
 //! | [`schema`] | virtual tables as FROM sees them |
@@ -17,9 +18,11 @@ mod absent;
 pub mod answer;
 pub mod create;
 pub mod information_schema;
+mod innodb_columns;
 pub mod privileges;
 pub mod schema;
 pub mod storage;
+mod units;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
 use palisade_base::mysql_error;
@@ -151,6 +154,7 @@ impl Shower<'_> {
             zone: &self.session.variables.time_zone,
             server_tables: &server_tables,
             profiles: self.session.profiles.as_deref(),
+            engine: self.engine,
         };
         let made = information_schema::table(&source, name, with_rows).or_else(|| {
             self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)

@@ -13,6 +13,8 @@ use palisade_engine::Table;
 use super::information_schema::{
     Definition, Rows, Source, catalog, each_table, none, number, shown_columns, shown_indexes, text,
 };
+use super::innodb_columns::{self, is_virtual};
+use super::units;
 
 pub(super) static TABLES: &[Definition] = &[
     Definition {
@@ -69,6 +71,16 @@ pub(super) static TABLES: &[Definition] = &[
         name: "INNODB_CMP_RESET",
         columns: "page_size j,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
         rows: compressions,
+    },
+    Definition {
+        name: "INNODB_CACHED_INDEXES",
+        columns: "SPACE_ID u,INDEX_ID n,N_CACHED_PAGES n",
+        rows: cached_indexes,
+    },
+    Definition {
+        name: "INNODB_COLUMNS",
+        columns: "TABLE_ID n,NAME s193,POS n,MTYPE j,PRTYPE j,LEN j,HAS_DEFAULT j,DEFAULT_VALUE x",
+        rows: innodb_columns::columns,
     },
     Definition { name: "INNODB_DATAFILES", columns: "SPACE s256,PATH s512", rows: data_files },
     Definition { name: "INNODB_FIELDS", columns: "INDEX_ID n,NAME s64,POS n", rows: fields },
@@ -132,6 +144,11 @@ pub(super) static TABLES: &[Definition] = &[
         rows: none,
     },
     Definition {
+        name: "INNODB_VIRTUAL",
+        columns: "TABLE_ID n,POS u,BASE_POS u",
+        rows: innodb_columns::virtual_columns,
+    },
+    Definition {
         name: "JSON_DUALITY_VIEWS",
         columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,DEFINER s288,SECURITY_TYPE s7,JSON_COLUMN_NAME s64,ROOT_TABLE_CATALOG s64,ROOT_TABLE_SCHEMA s64,ROOT_TABLE_NAME s64,ALLOW_INSERT s4,ALLOW_UPDATE s4,ALLOW_DELETE s4,READ_ONLY s4,STATUS s7",
         rows: none,
@@ -185,6 +202,11 @@ pub(super) static TABLES: &[Definition] = &[
         name: "ST_GEOMETRY_COLUMNS",
         columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,SRS_NAME s80,SRS_ID u,GEOMETRY_TYPE_NAME t",
         rows: none,
+    },
+    Definition {
+        name: "ST_UNITS_OF_MEASURE",
+        columns: "UNIT_NAME s255,UNIT_TYPE s7,CONVERSION_FACTOR f,DESCRIPTION s255",
+        rows: units::units,
     },
     Definition {
         name: "TABLESPACES_EXTENSIONS",
@@ -292,7 +314,7 @@ fn tables(source: &Source<'_>) -> Rows {
             path(&def.schema, &def.name),
             Value::Int(row_format(table).flag),
             // InnoDB counts its own columns, too: row id, transaction id, undo pointer.
-            Value::Int(shown_columns(table).count() as i64 + 3),
+            Value::Int(shown_columns(table).filter(|(_, column)| !is_virtual(column)).count() as i64 + 3),
             Value::Int(i64::from(def.space.0)),
             text(row_format(table).name),
             number(0u64),
@@ -428,6 +450,21 @@ fn indexes(source: &Source<'_>) -> Rows {
                 Value::Int(i64::from(def.space.0)),
                 Value::Int(50),
             ]);
+        }
+    }
+    rows
+}
+
+/// The indexes that have pages in memory.
+fn cached_indexes(source: &Source<'_>) -> Rows {
+    let cached = source.engine.cached_pages();
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for index in &def.indexes {
+            if let Some(pages) = cached.get(&(def.space, index.id)) {
+                rows.push(vec![number(def.space.0), number(index.id), number(*pages)]);
+            }
         }
     }
     rows
