@@ -201,9 +201,14 @@ impl Sql {
         self.check_constants(session, &constants, parameters)?;
         if !declared.is_empty() {
             let text = format!("CREATE TABLE t ({})", declared.join(", "));
-            let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
-            if let Statement::CreateTable(made) = parsed.map_err(crate::sql::parse_error)? {
+            let options = palisade_parser::ParseOptions::default();
+            let parsed = palisade_parser::parse_one(text.as_bytes(), options, &mut || true);
+            let parsed = parsed.map_err(crate::sql::parse_error)?;
+            if let Some(Statement::CreateTable(made)) = parsed.statement {
                 plain.columns.extend(made.columns);
+            }
+            if !exists {
+                crate::deprecated::warn(session, &parsed.deprecated);
             }
         }
         let table = ast::ObjectName { schema: Some(schema), name: create.name.name.clone() };

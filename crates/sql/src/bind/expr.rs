@@ -317,6 +317,7 @@ impl Binder<'_> {
                         SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
                     }
                     SqlType::Null => SqlType::BIGINT,
+                    _ if matches!(operand.node, Node::Literal(Value::Bit { .. })) => double_of_scale(0),
                     ty => double_of_scale(double_scale(ty)),
                 };
                 Expr::computed(Node::Negate(Box::new(operand)), ty, nullable)

@@ -53,7 +53,8 @@ impl Binder<'_> {
             Literal::Hex(bytes, Some(charset)) | Literal::Bit(bytes, Some(charset)) => {
                 text_literal(bytes.clone(), charset_collation(charset)?)
             }
-            Literal::Hex(bytes, None) | Literal::Bit(bytes, None) => binary_literal(bytes),
+            Literal::Hex(bytes, None) => binary_literal(bytes, false),
+            Literal::Bit(bytes, None) => binary_literal(bytes, true),
             Literal::Temporal(kind, text) => self.temporal_literal(*kind, text)?,
         })
     }
@@ -111,14 +112,16 @@ pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
 }
 
 /// `x'41'` or `b'1000001'`: a binary string wherever a string is wanted, its bits where a number is. So its type is a
-/// string's, and its value a BIT's. One of more than 64 bits, or of none, is a string only.
-fn binary_literal(bytes: &[u8]) -> Expr {
+/// string's, and its value a BIT's. One of more than 64 bits, or of none, is a string only. That it is written in
+/// bits is known by a width that is no whole number of bytes: it is a signed number then.
+fn binary_literal(bytes: &[u8], in_bits: bool) -> Expr {
     let text = text_literal(bytes.to_vec(), CollationId::BINARY);
     if bytes.is_empty() || bytes.len() > 8 {
         return text;
     }
     let bits = bytes.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-    Expr { node: Node::Literal(Value::Bit { bits, width: bytes.len() as u8 * 8 }), ..text }
+    let width = bytes.len() as u8 * 8 - u8::from(in_bits);
+    Expr { node: Node::Literal(Value::Bit { bits, width }), ..text }
 }
 
 /// A string literal.

@@ -279,7 +279,10 @@ impl Expr {
     /// The type of its values where they are numbers: a binary literal is an integer then.
     pub fn numeric_type(&self) -> &SqlType {
         match &self.node {
-            Node::Literal(Value::Bit { .. }) if self.ty.is_string() => &SqlType::BIGINT_UNSIGNED,
+            Node::Literal(Value::Bit { bits, width }) if self.ty.is_string() => {
+                let is_signed = width % 8 != 0 && i64::try_from(*bits).is_ok();
+                if is_signed { &SqlType::BIGINT } else { &SqlType::BIGINT_UNSIGNED }
+            }
             _ => &self.ty,
         }
     }

@@ -60,7 +60,7 @@ impl Display for Expr {
                         }
                     }
                     Value::Bit { bits, width } if self.ty.is_string() => {
-                        write!(f, "0x{bits:0digits$x}", digits = usize::from(*width) / 4)
+                        write!(f, "0x{bits:0digits$x}", digits = usize::from(width.div_ceil(8)) * 2)
                     }
                     Value::Date(_) => write!(f, "DATE'{text}'"),
                     Value::Time(_) => write!(f, "TIME'{text}'"),
