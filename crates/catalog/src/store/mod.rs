@@ -305,6 +305,13 @@ pub fn coerce_watched(
             value.append_text(context.source, &mut bytes);
             ValueRef::Bytes(&bytes)
         }
+        // TEXT and BLOB take its bytes, as a binary literal's.
+        ValueRef::Bit { width, .. }
+            if matches!(column.sql_type, SqlType::Text { .. } | SqlType::Blob { .. }) =>
+        {
+            value.append_text(&SqlType::Binary { length: width.div_ceil(8).into() }, &mut bytes);
+            ValueRef::Bytes(&bytes)
+        }
         ValueRef::Bit { bits, .. } if !number => ValueRef::UInt(bits),
         value => value,
     };

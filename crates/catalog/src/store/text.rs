@@ -189,6 +189,10 @@ impl Store<'_> {
     }
 
     pub(super) fn enumeration(&mut self, members: &Members, collation: CollationId) -> Result<Value> {
+        // One of no member is taken as it is.
+        if let ValueRef::Enum { index: 0, .. } = self.value {
+            return Ok(Value::Enum(Box::new(EnumValue { index: 0, text: Bytes::new() })));
+        }
         let index = match self.index() {
             Some(number) => usize::try_from(number).ok().filter(|index| (1..=members.len()).contains(index)),
             None => {

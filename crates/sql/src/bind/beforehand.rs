@@ -79,6 +79,10 @@ impl Binder<'_> {
         let is_number = constant.ty.is_numeric();
         let of_column = beside.column.is_some() && (is_text || is_number);
         let (converts, standing) = match standing {
+            // Beside a number each bound is converted, and none must be a date.
+            Standing::Bound(other) if is_text && !is_time && other.ty.is_numeric() => {
+                (of_column, Standing::Listed { numbers: true })
+            }
             Standing::Bound(other) if is_text && !is_time => (true, Standing::Bound(other)),
             Standing::Bound(_) => (of_column, Standing::Alone),
             Standing::Listed { numbers } => (is_text || is_number, Standing::Listed { numbers }),
@@ -110,8 +114,9 @@ impl Binder<'_> {
         let is_text = |item: &Expr| item.ty.is_string() && item.ty != SqlType::Json;
         let numbers = list.iter().any(|item| item.ty.is_numeric());
         let texts = list.iter().any(is_text);
+        let dates = list.iter().any(|item| item.ty.is_temporal());
         for item in list {
-            if is_text(item) || !texts {
+            if is_text(item) || !texts && !dates {
                 self.convert_beforehand(item, with, Standing::Listed { numbers });
             }
             match &beside.ty {

@@ -99,10 +99,8 @@ impl Binder<'_> {
     /// Notes which of two operands is converted before the first row; whether they are compared as dates.
     fn note_constants(&mut self, comparison: Comparison, left: &Expr, right: &Expr) -> SqlResult<bool> {
         let domain = domain_of(left, right, comparison.symbol())?;
-        if matches!(domain, Domain::DateTime | Domain::Time) {
-            self.convert_beforehand(left, right, Standing::Alone);
-            self.convert_beforehand(right, left, Standing::Alone);
-        }
+        self.convert_beforehand(left, right, Standing::Alone);
+        self.convert_beforehand(right, left, Standing::Alone);
         Ok(domain == Domain::DateTime)
     }
 

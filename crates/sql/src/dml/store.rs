@@ -249,7 +249,8 @@ impl Context<'_> {
     }
 
     /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST
-    /// makes it one, and warnings name the expression.
+    /// makes it one, and warnings name the expression. A column's time is a number for YEAR and BIT, unlike
+    /// another time.
     #[inline]
     pub fn store_of(
         &mut self,
@@ -261,7 +262,25 @@ impl Context<'_> {
         if matches!(expr.ty, SqlType::Json) || matches!(column.sql_type, SqlType::Json) {
             return self.store_with_json(value, expr, column, row);
         }
+        if matches!(column.sql_type, SqlType::Year | SqlType::Bit { .. })
+            && matches!(expr.node, Node::Column { .. })
+            && let Some(number) = self.number_of_moment(value)
+        {
+            return self.store(number.as_ref(), &SqlType::BIGINT, column, row);
+        }
         self.store(value, &expr.ty, column, row)
+    }
+
+    /// A time, or date and time, rounded to seconds, as a number: 20260131235959.
+    #[cold]
+    fn number_of_moment(&self, value: ValueRef<'_>) -> Option<Value> {
+        let moment = match value {
+            ValueRef::Time(time) => return Some(Value::Int(time.round(0).to_number())),
+            ValueRef::DateTime(moment) => moment,
+            ValueRef::Timestamp(point) => point.to_datetime(&self.session.variables.time_zone),
+            _ => return None,
+        };
+        Some(Value::Int(moment.round(0)?.to_number() as i64))
     }
 
     #[cold]
@@ -275,6 +294,8 @@ impl Context<'_> {
         if let (SqlType::Json, ValueRef::Bytes(text)) = (&expr.ty, value) {
             let target = match column.sql_type {
                 SqlType::Int { .. } => CastTarget::Signed,
+                // only a column's document is a number for YEAR
+                SqlType::Year if matches!(expr.node, Node::Column { .. }) => CastTarget::Signed,
                 SqlType::Decimal { .. } => CastTarget::Decimal { precision: 65, scale: 30 },
                 SqlType::Float { .. } | SqlType::Double { .. } => CastTarget::Double,
                 SqlType::Date => CastTarget::Date,
@@ -282,7 +303,11 @@ impl Context<'_> {
                 SqlType::DateTime { .. } | SqlType::Timestamp { .. } => CastTarget::DateTime { fsp: 6 },
                 _ => return self.store(value, &expr.ty, column, row),
             };
-            let (scalar, ty) = self.json_scalar(text, expr, &target)?;
+            let (scalar, ty) = self.json_scalar(text, expr, &target, row)?;
+            // What an expression leaves NULL is zero from a column.
+            if scalar.is_null() && matches!(expr.node, Node::Column { .. }) {
+                return Ok(store::implicit_default(column));
+            }
             return self.store(scalar.as_ref(), &ty, column, row);
         }
         // MySQL reads the text of a date that comes from a column.

@@ -319,7 +319,7 @@ impl Context<'_> {
     }
 
     fn moment_text(&mut self, text: &[u8], operand: &Expr) -> SqlResult<Value> {
-        let (moment, _) = self.json_scalar(text, operand, &CastTarget::DateTime { fsp: 6 })?;
+        let (moment, _) = self.json_scalar(text, operand, &CastTarget::DateTime { fsp: 6 }, 1)?;
         if moment.is_null() {
             return Ok(Value::Null);
         }

@@ -82,14 +82,20 @@ impl Context<'_> {
             let date = self.to_datetime(value.as_ref())?;
             return Ok(date.map_or(Value::Null, |date| Value::Year(date.date().year())));
         }
-        let number = self.to_f64(value.as_ref())?;
+        // A text whose beginning is a year is one, whatever follows.
+        let number = match &value {
+            Value::Bytes(text) => number::parse_f64(text).value,
+            _ => self.to_f64(value.as_ref())?,
+        };
         let whole = number.round();
         let year = match &value {
-            Value::Bytes(text) if number::parse_f64(text).used == 0 || **text == *b"0000" => 0.0,
+            Value::Bytes(text) if number::parse_f64(text).used == 0 => self.to_f64(value.as_ref())?,
+            Value::Bytes(text) if **text == *b"0000" => 0.0,
             Value::Bytes(_) if whole == 0.0 => 2000.0,
             _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
             _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,
             _ if (1901.0..=2155.0).contains(&whole) => whole,
+            Value::Bytes(_) => self.to_f64(value.as_ref())?,
             _ => number,
         };
         Ok(match value {

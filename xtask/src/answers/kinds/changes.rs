@@ -58,7 +58,6 @@ const RULES: Rules = &[
             "'TIME_TRUNCATE_FRACTIONAL'",
             "'STRICT_ALL_TABLES'",
             "'NO_ZERO_DATE,NO_ZERO_IN_DATE'",
-            "'PAD_CHAR_TO_FULL_LENGTH'",
         ],
     ),
     ("ignore", &["", "", "IGNORE"]),

@@ -178,17 +178,18 @@ impl Context<'_> {
 
     /// CAST of a value of type JSON.
     pub fn cast_from_json(&mut self, text: &[u8], operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
-        let (scalar, ty) = self.json_scalar(text, operand, target)?;
+        let (scalar, ty) = self.json_scalar(text, operand, target, 1)?;
         self.cast(scalar.clone(), &Expr::literal(scalar, ty), target)
     }
 
     /// The SQL value that a scalar says where a `target` is wanted, in the type it has of its own. What says
-    /// none is 0, or NULL where a date is wanted, with warning 3156.
+    /// none is 0, or NULL where a date is wanted, with warning 3156, which names `row`.
     pub fn json_scalar(
         &mut self,
         text: &[u8],
         operand: &Expr,
         target: &CastTarget,
+        row: u64,
     ) -> SqlResult<(Value, SqlType)> {
         let (kind, temporal) = match target {
             CastTarget::Signed | CastTarget::Unsigned | CastTarget::Year => ("INTEGER", false),
@@ -198,7 +199,7 @@ impl Context<'_> {
             CastTarget::DateTime { .. } | CastTarget::ComparedDate { .. } => ("DATETIME/TIMESTAMP", true),
             _ => ("DATE", true),
         };
-        let invalid = || mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source_name(operand), 1);
+        let invalid = || mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source_name(operand), row);
         let document = self.read_json(text, Form::Normal)?;
         if temporal {
             if let Ok(Json::String(text)) = &document
@@ -217,7 +218,13 @@ impl Context<'_> {
                 let whole = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0;
                 if kind == "INTEGER" && !whole.contains(&value) {
                     let source = source_name(operand);
-                    self.warn_or_fail(mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, 1))?;
+                    self.warn_or_fail(mysql_error!(
+                        ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE,
+                        kind,
+                        "",
+                        source,
+                        row
+                    ))?;
                 }
                 (Value::Double(value), SqlType::DOUBLE)
             }
@@ -225,7 +232,7 @@ impl Context<'_> {
                 let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
                 (Value::Decimal(value), ty)
             }
-            Ok(Json::String(text)) => self.json_number(&text, operand, target)?,
+            Ok(Json::String(text)) => self.json_number(&text, operand, target, row)?,
             _ => {
                 self.warn_or_fail(invalid())?;
                 (Value::Int(0), SqlType::BIGINT)
@@ -262,6 +269,7 @@ impl Context<'_> {
         text: &str,
         operand: &Expr,
         target: &CastTarget,
+        row: u64,
     ) -> SqlResult<(Value, SqlType)> {
         let bytes = text.as_bytes();
         let integer = "INTEGER";
@@ -288,9 +296,9 @@ impl Context<'_> {
         };
         let source = source_name(operand);
         if overflow {
-            self.warn_or_fail(mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, 1))?;
+            self.warn_or_fail(mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, row))?;
         } else if !complete {
-            self.warn_or_fail(mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source, 1))?;
+            self.warn_or_fail(mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source, row))?;
         }
         Ok((value, ty))
     }
