@@ -191,6 +191,24 @@ pub enum PageSinkKind {
     OutOfPlace,
 }
 
+impl PageSinkKind {
+    /// All of them, in the order in which the variable declares them.
+    pub const ALL: [PageSinkKind; 2] = [PageSinkKind::InPlace, PageSinkKind::OutOfPlace];
+
+    /// Its name, as in `PAGE_SINK='...'`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PageSinkKind::InPlace => "in-place",
+            PageSinkKind::OutOfPlace => "out-of-place",
+        }
+    }
+
+    /// The one of that name, in whatever case.
+    pub fn named(name: &str) -> Option<PageSinkKind> {
+        PageSinkKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+}
+
 /// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be
 /// used.
 pub const MAX_UNDO_KEPT: u64 = 64 << 20;

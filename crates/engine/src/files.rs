@@ -83,7 +83,7 @@ impl Files {
 
     /// The map of a space that is written out of place.
     pub(crate) fn map_path(&self, space: SpaceId) -> PathBuf {
-        self.space_path(space).with_extension("map")
+        self.spaces_dir().join(map_file_name(space))
     }
 
     /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and
@@ -264,6 +264,11 @@ impl Files {
             outcome => outcome,
         }
     }
+}
+
+/// What the map of a space that is written out of place is called, in the directory `spaces`.
+pub fn map_file_name(space: SpaceId) -> String {
+    format!("{:06}.map", space.0)
 }
 
 /// What the file of a space is called, in the directory `spaces`.

@@ -66,7 +66,7 @@ pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
 pub use error::Error;
-pub use files::space_file_name;
+pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_buffer::{
     Codec, FlushSettings, IoCapacity, Neighbours, PAGE_SIZE, ReadAhead, ResizeError, Resizing,

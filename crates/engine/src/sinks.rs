@@ -36,10 +36,8 @@ use crate::config::{DoublewriteMode, EngineConfig, PageSinkKind};
 use crate::files::{Files, SpaceFile};
 use crate::open::SYSTEM_SPACE;
 
-/// The table option that says where the table's pages go: `in-place` or [`OUT_OF_PLACE`].
+/// The table option that says where the table's pages go.
 const PAGE_SINK: &str = "PAGE_SINK";
-/// The value of [`PAGE_SINK`] for pages that are written to free places.
-const OUT_OF_PLACE: &str = "out-of-place";
 
 /// Pages that a cleaner writes in one batch where no files bound it.
 const BATCH_PAGES: usize = 128;
@@ -116,8 +114,7 @@ impl Sinks {
     /// Where a new table of this definition goes.
     pub(crate) fn kind_for(&self, def: &TableDef) -> PageSinkKind {
         match def.option(PAGE_SINK) {
-            Some(name) if name.eq_ignore_ascii_case(OUT_OF_PLACE) => PageSinkKind::OutOfPlace,
-            Some(_) => PageSinkKind::InPlace,
+            Some(name) => PageSinkKind::named(name).unwrap_or_default(),
             None if self.prefers_out_of_place.load(Ordering::Relaxed) => PageSinkKind::OutOfPlace,
             None => PageSinkKind::InPlace,
         }

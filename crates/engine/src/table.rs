@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::info::{Counter, Field};
 use crate::metadata::Gate;
 use crate::statistics::{Sampler, TableStatistics};
-use crate::{Attempt, Error};
+use crate::{Attempt, Error, PageSinkKind};
 
 /// A descriptor (to which it derefs) with its trees, counters and statistics. ALTER makes a new one; the old
 /// one then answers every operation with [`Error::TableChanged`].
@@ -265,6 +265,14 @@ impl Table {
     /// The space that holds it.
     pub fn space_id(&self) -> SpaceId {
         self.runtime.space.id()
+    }
+
+    /// How its pages reach the disk.
+    pub fn page_sink(&self) -> PageSinkKind {
+        match self.runtime.space.places() {
+            Some(_) => PageSinkKind::OutOfPlace,
+            None => PageSinkKind::InPlace,
+        }
     }
 
     /// Bytes of its file, and bytes that this takes on the disk; nothing of one that is missing.

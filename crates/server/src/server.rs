@@ -221,6 +221,7 @@ fn open_engine(
         read_ahead: flush_settings::read_ahead(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
+        page_sink: variables::page_sink(settings),
         undo_reserve: settings.uint(sysvar::PALISADE_UNDO_RESERVE_SIZE),
         auto_increment_lock_mode: AutoIncrementLockMode::from_number(
             settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),

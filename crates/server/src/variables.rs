@@ -18,7 +18,9 @@ use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, Va
 use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{DoublewriteMode, Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT};
+use palisade_engine::{
+    DoublewriteMode, Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT, PageSinkKind,
+};
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
@@ -190,6 +192,7 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
             engine.set_undo_kept(undo_kept(settings));
         }
+        (sysvar::PALISADE_PAGE_SINK, _) => engine.set_page_sink(page_sink(settings)),
         (sysvar::PALISADE_UNDO_RESERVE_SIZE, Setting::UInt(bytes)) => engine.set_undo_reserve(*bytes),
         _ => {}
     }
@@ -199,6 +202,11 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
 pub fn undo_kept(settings: &Settings) -> Option<u64> {
     let most = settings.uint(sysvar::INNODB_MAX_UNDO_LOG_SIZE).min(MAX_UNDO_KEPT);
     settings.bool(sysvar::INNODB_UNDO_LOG_TRUNCATE).then_some(most)
+}
+
+/// Where pages of new tables go.
+pub fn page_sink(settings: &Settings) -> PageSinkKind {
+    PageSinkKind::ALL.get(settings.enumerated(sysvar::PALISADE_PAGE_SINK)).copied().unwrap_or_default()
 }
 
 /// The value at a position of `innodb_log_writer_threads`.

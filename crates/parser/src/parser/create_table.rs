@@ -450,14 +450,14 @@ impl Parser<'_> {
                 Keyword::UNION,
                 Keyword::START,
             ])
-            || self.mariadb_option().is_some()
+            || self.other_option().is_some()
     }
 
-    /// An option that MariaDB has and MySQL has not, in upper case. MariaDB quotes such names itself.
-    fn mariadb_option(&self) -> Option<&'static str> {
+    /// An option that MariaDB or this server has and MySQL has not, in upper case. MariaDB quotes such names itself.
+    fn other_option(&self) -> Option<&'static str> {
         let is_name = matches!(self.token.kind, TokenKind::Word | TokenKind::QuotedName);
         let name = if is_name { self.name_text(self.token).ok()? } else { return None };
-        MARIADB_OPTIONS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))
+        OTHER_OPTIONS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))
     }
 
     /// An option of a table, if one begins here.
@@ -465,7 +465,7 @@ impl Parser<'_> {
         if !self.is_table_option() {
             return Ok(None);
         }
-        if let Some(name) = self.mariadb_option() {
+        if let Some(name) = self.other_option() {
             self.advance();
             self.accept_equal();
             return Ok(Some(TableOption::Other(name.to_owned(), self.option_value()?)));
@@ -618,8 +618,8 @@ fn is_numeric_option(keyword: Keyword) -> bool {
     )
 }
 
-/// Options of MariaDB's own, kept as a name and a value.
-const MARIADB_OPTIONS: [&str; 2] = ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"];
+/// Options that MySQL has not, MariaDB's and this server's own, kept as a name and a value.
+const OTHER_OPTIONS: [&str; 3] = ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL", "PAGE_SINK"];
 
 /// Options kept as a name and a value.
 const PLAIN_OPTIONS: &[Keyword] = &[

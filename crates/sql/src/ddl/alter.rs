@@ -29,6 +29,7 @@ use palisade_parser::ast::{
 
 use self::online::{Effects, Effort, Reason, Request};
 use super::column::DefinedColumn;
+use super::page_sink::PAGE_SINK;
 use super::rows::{RowCompleter, Source, converted, new_value};
 use super::{Definer, conversion, expression, foreign, table, types, unsupported};
 use crate::place::At;
@@ -614,6 +615,7 @@ impl Draft {
         }
         match option {
             TableOption::Engine(_) => self.changed.rebuild = true,
+            TableOption::Other(name, _) if name == PAGE_SINK => self.changed.rebuild = true,
             _ => self.changed.definition = true,
         }
         Ok(())

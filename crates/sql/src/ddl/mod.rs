@@ -24,6 +24,7 @@ pub mod conversion;
 pub mod expression;
 pub mod foreign;
 pub mod maintain;
+mod page_sink;
 pub mod rows;
 pub mod table;
 pub mod types;

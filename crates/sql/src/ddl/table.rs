@@ -17,6 +17,7 @@ use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
+use super::page_sink::{self, PAGE_SINK};
 use super::{Definer, column, compression, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
 use crate::place::At;
@@ -219,6 +220,7 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::Tablespace(_) => unsupported("general tablespaces"),
         TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => unsupported("DATA DIRECTORY"),
         TableOption::Union(_) => unsupported("the MERGE engine"),
+        TableOption::Other(name, value) if name == PAGE_SINK => Ok(page_sink::set(def, value)?),
         TableOption::Other(name, value) => {
             if compression::set_of_mariadb(def, name, value)? {
                 return Ok(());

@@ -104,7 +104,7 @@ pub fn table(table: &Table) -> String {
     for (name, value) in options(def, &OPTIONS) {
         write_to(&mut out, format_args!(" {name}={value}"));
     }
-    let texts = ["COMPRESSION", "COMMENT", "CONNECTION"];
+    let texts = ["PAGE_SINK", "COMPRESSION", "COMMENT", "CONNECTION"];
     for name in texts {
         let text = if name == "COMMENT" { Some(def.comment.as_str()) } else { def.option(name) };
         if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -140,11 +140,12 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// The same in the order of CREATE_OPTIONS.
-pub const CREATE_OPTIONS: [&str; 12] = [
+pub const CREATE_OPTIONS: [&str; 13] = [
     "MAX_ROWS",
     "MIN_ROWS",
     "AVG_ROW_LENGTH",
     "ROW_FORMAT",
+    "PAGE_SINK",
     "COMPRESSION",
     "PAGE_COMPRESSION_LEVEL",
     "STATS_SAMPLE_PAGES",

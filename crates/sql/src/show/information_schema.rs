@@ -413,7 +413,7 @@ fn table_row(source: &Source<'_>, table: &Table) -> [Value; 21] {
     let counter = def.auto_increment_column().map(|_| table.auto_increment());
     let options: Vec<String> = super::create::options(def, &super::create::CREATE_OPTIONS)
         .map(|(name, value)| match name {
-            "COMPRESSION" => format!("{name}=\"{value}\""),
+            "COMPRESSION" | "PAGE_SINK" => format!("{name}=\"{value}\""),
             _ => format!("{}={value}", name.to_ascii_lowercase()),
         })
         .collect();

@@ -287,9 +287,18 @@ fn file_path(table: &Table) -> Value {
     text(format!("./spaces/{}", palisade_engine::space_file_name(table.descriptor().def().space)))
 }
 
+/// A row for each file: two for a table that is written out of place.
 fn data_files(source: &Source<'_>) -> Rows {
-    let row = |table: &Table| vec![text(table.descriptor().def().space.0.to_string()), file_path(table)];
-    each_table(source).map(|(_, table)| row(table)).collect()
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        let space = table.descriptor().def().space;
+        rows.push(vec![text(space.0.to_string()), file_path(table)]);
+        if table.page_sink() == palisade_engine::PageSinkKind::OutOfPlace {
+            let map = format!("./spaces/{}", palisade_engine::map_file_name(space));
+            rows.push(vec![text(space.0.to_string()), text(map)]);
+        }
+    }
+    rows
 }
 
 fn tablespaces_in_brief(source: &Source<'_>) -> Rows {

@@ -1,0 +1,138 @@
+//! Tables that are written out of place, over a socket: the option and the variable, and that rows are there after
+//! kill -9.
+
+mod client;
+
+use std::path::Path;
+use std::process::Command;
+
+use client::process::Process;
+use client::{Answer, Client, run};
+
+const ROWS: u32 = 3000;
+
+fn fill(client: &mut Client, table: &str) {
+    let row = |id: u32| format!("({id}, {}, '{}')", id % 100, format!("row {id:06} ").repeat(20));
+    let rows: Vec<String> = (0..ROWS).map(row).collect();
+    for part in rows.chunks(500) {
+        run(client, &[&format!("INSERT INTO {table} VALUES {}", part.join(","))]);
+    }
+}
+
+fn check(client: &mut Client, table: &str, k: &str) {
+    let sums = format!("SELECT COUNT(*), SUM(k), SUM(LENGTH(t)) FROM d.{table}");
+    let Answer::Rows(rows) = client.query(&sums) else { panic!("rows") };
+    assert_eq!(
+        format!("{rows:?}"),
+        format!(
+            "{:?}",
+            vec![vec![Some(ROWS.to_string()), Some(k.to_owned()), Some((ROWS * 220).to_string())]]
+        ),
+        "{table}"
+    );
+    let Answer::Rows(rows) = client.query(&format!("CHECK TABLE d.{table}")) else { panic!("rows") };
+    assert!(format!("{rows:?}").contains("OK"), "{table}: {rows:?}");
+}
+
+fn files(client: &mut Client, table: &str) -> String {
+    let spaces = format!("SELECT SPACE FROM information_schema.INNODB_TABLESPACES WHERE NAME = 'd/{table}'");
+    let files = "FROM information_schema.INNODB_DATAFILES WHERE SPACE";
+    client.value(&format!("SELECT GROUP_CONCAT(RIGHT(PATH, 3) ORDER BY PATH) {files} = ({spaces})"))
+}
+
+fn create_options(client: &mut Client, table: &str) -> String {
+    client
+        .value(&format!("SELECT CREATE_OPTIONS FROM information_schema.TABLES WHERE TABLE_NAME = '{table}'"))
+}
+
+fn maps(datadir: &Path) -> usize {
+    let entries = std::fs::read_dir(datadir.join("spaces")).unwrap();
+    entries
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "map"))
+        .count()
+}
+
+#[test]
+fn tables_go_where_their_option_or_the_variable_says_and_keep_their_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let datadir = dir.path().join("data");
+    let options = ["--innodb-buffer-pool-size=8M"];
+    let server = Process::start(&datadir, &options);
+    let mut client = server.connect();
+    let columns = "(id INT PRIMARY KEY, k INT, t VARCHAR(300), KEY k (k))";
+    run(&mut client, &["CREATE DATABASE d", "USE d"]);
+    assert_eq!(client.value("SELECT @@palisade_page_sink"), "in-place");
+    let tables = [
+        ("a", "PAGE_SINK='out-of-place'"),
+        ("b", "PAGE_SINK = 'Out-Of-Place' COMPRESSION='lz4'"),
+        ("c", ""),
+        ("d", ""),
+    ];
+    for (table, options) in tables {
+        if table == "d" {
+            run(&mut client, &["SET GLOBAL palisade_page_sink = 'out-of-place'"]);
+        }
+        run(&mut client, &[&format!("CREATE TABLE {table} {columns} {options}")]);
+        fill(&mut client, table);
+    }
+    let Answer::Error(1525, ..) = client.query("CREATE TABLE e (i INT) PAGE_SINK='elsewhere'") else {
+        panic!("there is no such sink")
+    };
+    for (table, kinds, options) in [
+        ("a", "map,pal", "PAGE_SINK=\"out-of-place\""),
+        ("b", "map,pal", "PAGE_SINK=\"out-of-place\" COMPRESSION=\"lz4\""),
+        ("c", "pal", ""),
+        ("d", "map,pal", ""),
+    ] {
+        assert_eq!(
+            (files(&mut client, table).as_str(), create_options(&mut client, table).as_str()),
+            (kinds, options)
+        );
+    }
+    assert!(
+        client.value(
+            "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES WHERE FILE_SIZE >= ALLOCATED_SIZE"
+        ) != "0"
+    );
+    let k = (0..ROWS).map(|id| id % 100).sum::<u32>() + ROWS;
+    for (table, _) in tables {
+        run(&mut client, &[&format!("UPDATE {table} SET k = k + 1")]);
+    }
+    drop(client);
+    server.kill();
+
+    let server = Process::start(&datadir, &options);
+    let mut client = server.connect();
+    for (table, _) in tables {
+        check(&mut client, table, &k.to_string());
+    }
+    // The table made by the variable stays where it is until it is made anew.
+    run(
+        &mut client,
+        &[
+            "OPTIMIZE TABLE d.d",
+            "ALTER TABLE d.c PAGE_SINK='out-of-place'",
+            "ALTER TABLE d.a PAGE_SINK=DEFAULT",
+        ],
+    );
+    for (table, kinds) in [("a", "pal"), ("b", "map,pal"), ("c", "map,pal"), ("d", "pal")] {
+        assert_eq!(files(&mut client, table), kinds, "{table}");
+        check(&mut client, table, &k.to_string());
+    }
+    let Answer::Rows(shown) = client.query("SHOW CREATE TABLE d.c") else { panic!("rows") };
+    assert!(format!("{shown:?}").contains("PAGE_SINK='out-of-place'"), "{shown:?}");
+    run(&mut client, &["TRUNCATE TABLE d.b", "DROP TABLE d.c", "RENAME TABLE d.b TO d.e"]);
+    fill(&mut client, "d.e");
+    drop(client);
+    server.kill();
+
+    let server = Process::start(&datadir, &options);
+    let mut client = server.connect();
+    check(&mut client, "e", &(k - ROWS).to_string());
+    drop(client);
+    assert!(server.terminate().0.success());
+    assert_eq!(maps(&datadir), 1);
+    let palisade = env!("CARGO_BIN_EXE_palisade");
+    let check = Command::new(palisade).arg("check").arg("--datadir").arg(&datadir).output().unwrap();
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+}
