@@ -248,9 +248,14 @@ fn is_followed(a: &BatchPage, b: &BatchPage) -> bool {
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,
 /// too, is not told as such, because nothing may be tried again.
 pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
-    queue.sync_all(files).map_err(|error| io::Error::other(format!("a sync failed: {error}")))?;
+    queue.sync_all(files).map_err(sync_failed)?;
     metrics::OS_DATA_FSYNCS.add(files.len() as u64);
     Ok(())
+}
+
+/// The error of a sync, as told by [`sync`].
+pub(crate) fn sync_failed(error: io::Error) -> io::Error {
+    io::Error::other(format!("a sync failed: {error}"))
 }
 
 /// Decides how a page reaches disk; see the module head for what it promises.

@@ -155,6 +155,12 @@ impl FlushMethod {
         }
     }
 
+    /// Whether the log becomes durable by a sync that empties its device's cache, and data files pass the operating
+    /// system's.
+    pub(crate) fn flushes_device(self) -> bool {
+        matches!(self, FlushMethod::ODirect | FlushMethod::ODirectNoFsync)
+    }
+
     /// How data files, the doublewrite files included, become durable.
     pub(crate) fn data_syncing(self) -> Syncing {
         match self {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_base::SpaceId;
-use palisade_io::{File, FileSystem, OpenMode};
+use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
 use crate::FlushMethod;
 
@@ -164,7 +164,21 @@ impl Files {
     pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
         let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
         self.fs.sync_dir(&self.spaces_dir())?;
-        Ok(SpaceFile { pages: self.create_space(space)?, map: Some(map) })
+        let pages = self.leaving_contents(space, self.create_space(space)?)?;
+        Ok(SpaceFile { pages, map: Some(map) })
+    }
+
+    /// The pages of a space that is written out of place. Where the log's flush covers the file, what overwrites a free
+    /// run is left to it: nothing relies on such a write before its record is durable.
+    fn leaving_contents(&self, space: SpaceId, pages: Arc<dyn File>) -> io::Result<Arc<dyn File>> {
+        let is_covered = self.method.flushes_device()
+            && pages.is_past_cache()
+            && self.fs.one_flush_covers(&self.log_dir(), &self.spaces_dir());
+        if !is_covered {
+            return Ok(pages);
+        }
+        let mode = OpenMode::EXISTING.direct().syncing(Syncing::Metadata);
+        self.fs.open(&self.space_path(space), mode)
     }
 
     /// Makes sure that there is the file that [`create_space_from_reserve`](Self::create_space_from_reserve)
@@ -200,7 +214,10 @@ impl Files {
     /// Opens a space's files; `None` if there are none.
     pub(crate) fn open_space(&self, space: SpaceId) -> io::Result<Option<SpaceFile>> {
         let Some(pages) = self.open_file(&self.space_path(space))? else { return Ok(None) };
-        Ok(Some(SpaceFile { pages, map: self.open_file(&self.map_path(space))? }))
+        Ok(Some(match self.open_file(&self.map_path(space))? {
+            Some(map) => SpaceFile { pages: self.leaving_contents(space, pages)?, map: Some(map) },
+            None => SpaceFile::in_place(pages),
+        }))
     }
 
     fn open_file(&self, path: &Path) -> io::Result<Option<Arc<dyn File>>> {

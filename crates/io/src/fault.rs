@@ -35,6 +35,8 @@ use crate::syncing::SyncRule;
 
 /// What a disk writes atomically, in bytes.
 const SECTOR: u64 = 512;
+/// Where a file is on the disk is known in units of this.
+const BLOCK: u64 = 4096;
 
 /// A kind of call that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +122,8 @@ struct State {
     changes: u64,
     space: Option<u64>,
     device: Device,
+    /// The sync of one file empties the device's cache for all.
+    has_one_cache: bool,
     down: bool,
     /// Crashes so far; a handle is of the life in which it was opened.
     life: u64,
@@ -140,6 +144,8 @@ struct Images {
     shown: SparseBytes,
     durable: SparseBytes,
     pending: Vec<Change>,
+    /// Blocks of [`BLOCK`] bytes that a sync of this file has found written: where they are on the disk is durable.
+    found: BTreeSet<u64>,
 }
 
 enum Change {
@@ -148,6 +154,8 @@ enum Change {
         offset: u64,
         bytes: Vec<u8>,
         whole: bool,
+        /// It is past the operating system's cache.
+        direct: bool,
     },
     SetLen {
         len: u64,
@@ -183,6 +191,7 @@ impl FaultFileSystem {
             changes: 0,
             space: None,
             device: Device::default(),
+            has_one_cache: false,
             down: false,
             life: 0,
             trace: None,
@@ -233,6 +242,12 @@ impl FaultFileSystem {
     pub fn crash_keeping(&self, keeps: &mut dyn FnMut(PendingSector<'_>) -> bool) {
         self.state.lock().crash_keeping(keeps);
         self.locked.lock().clear();
+    }
+
+    /// Whether the sync of one file empties the device's cache for all files, and
+    /// [`one_flush_covers`](FileSystem::one_flush_covers) says so.
+    pub fn set_one_cache(&self, has_one_cache: bool) {
+        self.state.lock().has_one_cache = has_one_cache;
     }
 
     /// Makes it a disk of another kind.
@@ -336,12 +351,12 @@ impl State {
 
     /// Of what would overwrite bytes of the file, writes the first sectors.
     fn write_some(&mut self, file: FileId, change: Change) {
-        let Change::Write { offset, mut bytes, whole: false } = change else { return };
+        let Change::Write { offset, mut bytes, whole: false, direct } = change else { return };
         let sectors = self.random.below(bytes.len() as u64 / SECTOR + 1);
         bytes.truncate((sectors * SECTOR) as usize);
         let images = self.images(file);
         if offset + bytes.len() as u64 <= images.shown.len() {
-            images.change(Change::Write { offset, bytes, whole: false });
+            images.change(Change::Write { offset, bytes, whole: false, direct });
         }
     }
 
@@ -404,7 +419,42 @@ impl Images {
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             change.apply(&mut self.durable);
+            match change {
+                Change::Write { offset, bytes, .. } => self.found.extend(blocks(offset, bytes.len() as u64)),
+                Change::PunchHole { offset, len } => {
+                    self.found.retain(|block| !blocks(offset, len).contains(block));
+                }
+                Change::SetLen { len } => drop(self.found.split_off(&(len / BLOCK))),
+                Change::Allocate { .. } => {}
+            }
         }
+    }
+
+    /// The device's cache is emptied, by a sync of another file: direct writes to where the file is found are
+    /// durable, but for what overlaps with other changes from before.
+    fn empty_cache(&mut self) {
+        let (mut others, mut cut) = (BTreeSet::new(), u64::MAX);
+        let (found, durable) = (&self.found, &mut self.durable);
+        self.pending.retain(|change| {
+            let range = match change {
+                Change::Write { offset, bytes, direct, .. } => {
+                    let range = blocks(*offset, bytes.len() as u64);
+                    let is_free = |block: &u64| *block < cut && !others.contains(block);
+                    if *direct && range.clone().all(|block| found.contains(&block) && is_free(&block)) {
+                        change.apply(durable);
+                        return false;
+                    }
+                    range
+                }
+                Change::PunchHole { offset, len } | Change::Allocate { offset, len } => blocks(*offset, *len),
+                Change::SetLen { len } => {
+                    cut = cut.min(len / BLOCK);
+                    0..0
+                }
+            };
+            others.extend(range);
+            true
+        });
     }
 
     /// Settles pending changes by chance without bringing the shown image in line: a failed sync.
@@ -446,7 +496,7 @@ impl Change {
     /// A write: those of its sectors that `keeps` says, by their number in the file. Anything else as a
     /// whole.
     fn apply_keeping(&self, image: &mut SparseBytes, keeps: &mut dyn FnMut(u64) -> bool) {
-        let Change::Write { offset, bytes, whole } = self else { return self.apply(image) };
+        let Change::Write { offset, bytes, whole, .. } = self else { return self.apply(image) };
         if *whole {
             if keeps(offset / SECTOR) {
                 self.apply(image);
@@ -490,6 +540,11 @@ impl NameChange {
     }
 }
 
+/// The blocks that a range touches.
+fn blocks(offset: u64, len: u64) -> std::ops::Range<u64> {
+    offset / BLOCK..(offset + len).div_ceil(BLOCK)
+}
+
 fn no_space() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOSPC)
 }
@@ -522,7 +577,8 @@ impl FileSystem for FaultFileSystem {
             return Err(power_cut());
         }
         let rule = SyncRule::new(mode.when_synced());
-        Ok(Arc::new(FaultFile { state: self.state.clone(), file, life, rule }))
+        let direct = mode.is_direct();
+        Ok(Arc::new(FaultFile { state: self.state.clone(), file, life, rule, direct }))
     }
 
     fn create_dir_all(&self, _path: &Path) -> io::Result<()> {
@@ -578,6 +634,10 @@ impl FileSystem for FaultFileSystem {
         Ok(())
     }
 
+    fn one_flush_covers(&self, _synced: &Path, _written: &Path) -> bool {
+        self.state.lock().has_one_cache
+    }
+
     fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
         lock_in(&self.locked, dir)
     }
@@ -588,6 +648,7 @@ struct FaultFile {
     file: FileId,
     life: u64,
     rule: SyncRule,
+    direct: bool,
 }
 
 impl FaultFile {
@@ -617,7 +678,7 @@ impl FaultFile {
 
     fn write(&self, call: &str, bytes: &[u8], offset: u64, whole: bool) -> io::Result<()> {
         let len = bytes.len();
-        let change = Change::Write { offset, bytes: bytes.to_vec(), whole };
+        let change = Change::Write { offset, bytes: bytes.to_vec(), whole, direct: self.direct };
         let describe = |path: &str| format!("{call} {path} {offset}+{len}");
         self.change(Call::Write, change, describe)?;
         self.rule.wrote(offset, len as u64);
@@ -630,6 +691,9 @@ impl FaultFile {
         match state.enter(Call::Sync, self.life, || format!("sync {name}")) {
             Ok(false) => {
                 state.images(self.file).sync();
+                if state.has_one_cache {
+                    state.files.values_mut().for_each(Images::empty_cache);
+                }
                 Ok(())
             }
             Ok(true) => Err(power_cut()),
@@ -678,6 +742,14 @@ impl File for FaultFile {
 
     fn sync(&self) -> io::Result<()> {
         self.rule.sync(|| self.sync_now())
+    }
+
+    fn sync_contents(&self) -> io::Result<()> {
+        self.sync_now()
+    }
+
+    fn is_past_cache(&self) -> bool {
+        self.direct
     }
 
     fn len(&self) -> io::Result<u64> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::syncing::Syncing;
 use palisade_base::prng::test_seed;
 
 const DIR: &str = "d";
@@ -174,6 +175,37 @@ fn written(fs: &FaultFileSystem) -> Vec<u8> {
     let mut read = vec![0; 2048];
     file.read_at(&mut read, 0).unwrap();
     read.chunks(512).map(|sector| sector[0]).collect()
+}
+
+#[test]
+fn with_one_cache_the_sync_of_another_file_makes_direct_overwrites_durable_and_nothing_else() {
+    let fs = FaultFileSystem::new(1);
+    fs.set_one_cache(true);
+    let mode = OpenMode::CREATE.direct().syncing(Syncing::Metadata);
+    let [data, other, cached] =
+        [("d/data", mode), ("d/log", OpenMode::CREATE), ("d/cached", OpenMode::CREATE)]
+            .map(|(name, mode)| fs.open(Path::new(name), mode).unwrap());
+    fs.sync_dir(Path::new("d")).unwrap();
+    for file in [&data, &cached] {
+        file.write_at(&[1; 8192], 0).unwrap();
+        file.sync().unwrap();
+    }
+    data.write_at(&[2; 4096], 4096).unwrap();
+    data.sync().unwrap();
+    cached.write_at(&[2; 4096], 4096).unwrap();
+    data.write_at(&[3; 4096], 8192).unwrap();
+    other.sync().unwrap();
+    data.write_at(&[4; 4096], 0).unwrap();
+    assert!(data.is_past_cache() && !cached.is_past_cache());
+    fs.crash(CrashKeeps::Synced);
+    let read = |name: &str| {
+        let file = fs.open(Path::new(name), OpenMode::EXISTING).unwrap();
+        let mut bytes = vec![0; file.len().unwrap() as usize];
+        file.read_at(&mut bytes, 0).unwrap();
+        bytes.chunks(4096).map(|block| block[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(read("d/data"), [1, 2], "what was overwritten is durable, what was added is not");
+    assert_eq!(read("d/cached"), [1, 1]);
 }
 
 #[test]

@@ -90,6 +90,16 @@ pub trait File: Send + Sync {
     /// was written: it must not be called again in the hope that it succeeds.
     fn sync(&self) -> io::Result<()>;
 
+    /// As [`sync`](Self::sync), and makes durable also what [`Syncing::Metadata`] leaves to the device.
+    fn sync_contents(&self) -> io::Result<()> {
+        self.sync()
+    }
+
+    /// Whether a write that has returned is with the device, and not in the operating system's cache.
+    fn is_past_cache(&self) -> bool {
+        false
+    }
+
     /// Length in bytes.
     fn len(&self) -> io::Result<u64>;
 
@@ -230,6 +240,13 @@ pub trait FileSystem: Send + Sync {
 
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// Whether the sync of a file in `synced` makes durable what is [past the cache](File::is_past_cache) of files in
+    /// `written`, as far as it has overwritten what was durable there: both are on one device, whose cache is emptied as
+    /// a whole, and the file system writes where the file has been. `false` where that is not known.
+    fn one_flush_covers(&self, _synced: &Path, _written: &Path) -> bool {
+        false
+    }
 
     /// Takes a directory for this server alone. If another has it, the error's kind is
     /// [`io::ErrorKind::ResourceBusy`] and its text says who.

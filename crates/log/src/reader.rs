@@ -154,6 +154,11 @@ impl LogReader {
         self.end
     }
 
+    /// Everything below was durable once, as far as what has been read tells.
+    pub fn known_durable(&self) -> Lsn {
+        self.known_durable
+    }
+
     /// Where reading starts: a mini-transaction's beginning at or before the checkpoint.
     pub fn checkpoint_lsn(&self) -> Lsn {
         self.checkpoint.lsn
@@ -235,6 +240,7 @@ impl LogReader {
         }
         self.bytes.extend_from_slice(self.files.range(group::HEADER, header.len as usize));
         self.epoch = header.epoch;
+        self.known_durable = self.known_durable.max(header.durable);
         self.expected = from.advance(u64::from(header.len));
         self.position = header.position + header.size();
         Ok(true)

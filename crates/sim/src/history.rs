@@ -10,7 +10,7 @@ use palisade_base::Blocked;
 use palisade_base::prng::Prng;
 use palisade_catalog::{Schema, TableDef};
 use palisade_engine::{
-    AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit,
+    AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit, FlushMethod,
     IsolationLevel, KeyRange, ReadMode, RowBatch, Savepoint, Scan, Table, TableName, Transaction, XaBranch,
 };
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
@@ -94,16 +94,19 @@ pub enum TableKind {
     OutOfPlace,
     /// Each to a free place, compressed.
     Packed,
+    /// As [`OutOfPlace`](Self::OutOfPlace), on a device whose cache the log's flush empties.
+    OneFlush,
 }
 
 impl TableKind {
     /// All of them.
-    pub const ALL: [TableKind; 3] = [TableKind::InPlace, TableKind::OutOfPlace, TableKind::Packed];
+    pub const ALL: [TableKind; 4] =
+        [TableKind::InPlace, TableKind::OutOfPlace, TableKind::Packed, TableKind::OneFlush];
 
     fn options(self) -> Vec<(String, String)> {
         let options: &[_] = match self {
             TableKind::InPlace => &[],
-            TableKind::OutOfPlace => &[("PAGE_SINK", "out-of-place")],
+            TableKind::OutOfPlace | TableKind::OneFlush => &[("PAGE_SINK", "out-of-place")],
             TableKind::Packed => &[("PAGE_SINK", "out-of-place"), ("COMPRESSION", "lz4")],
         };
         options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -184,7 +187,7 @@ impl History {
     pub fn run(plan: Plan) -> Result<Tally, String> {
         let mut history = History {
             random: Prng::new(plan.seed),
-            disk: Arc::new(FaultFileSystem::new(plan.seed)),
+            disk: disk(&plan),
             model: Model::default(),
             tally: Tally::default(),
             branches: 0,
@@ -237,6 +240,10 @@ impl History {
             log_buffer_size: 1 << 20,
             flush_at_commit: self.plan.flush_at_commit,
             lru_scan_depth: 32,
+            flush_method: match self.plan.table {
+                TableKind::OneFlush => FlushMethod::ODirect,
+                _ => FlushMethod::default(),
+            },
             purge_threads: 0,
             undo_kept: Some(0),
             clock: Arc::new(SimClock::default()),
@@ -476,4 +483,10 @@ impl Session {
         self.branch = None;
         self.is_open = false;
     }
+}
+
+fn disk(plan: &Plan) -> Arc<FaultFileSystem> {
+    let disk = FaultFileSystem::new(plan.seed);
+    disk.set_one_cache(plan.table == TableKind::OneFlush);
+    Arc::new(disk)
 }

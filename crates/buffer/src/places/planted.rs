@@ -24,6 +24,8 @@ pub(crate) enum Planted {
     LsnBeyondDurable,
     /// Old runs are free before the map is durable.
     MapIsNotSynced,
+    /// Recovery believes records whose flush may not have ended.
+    DoubtfulRecordsCount,
     /// Recovery knows only of the places in the map.
     NoFirstPass,
     /// No mistake: the log takes no records.

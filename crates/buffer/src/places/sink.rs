@@ -126,12 +126,13 @@ impl OutOfPlace {
         if rounds.is_empty() {
             return Ok(());
         }
-        if let Err(error) = self.write_runs(rounds, queue) {
+        let pages: u64 = rounds.iter().map(|round| round.pages.len() as u64).sum();
+        let credit = self.credit(pages as usize);
+        if let Err(error) = self.write_runs(rounds, credit.is_some(), queue) {
             rounds.iter().for_each(Round::give_up);
             return Err(error);
         }
-        let pages: u64 = rounds.iter().map(|round| round.pages.len() as u64).sum();
-        match self.credit(pages as usize) {
+        match credit {
             Some(credit) => self.record(rounds, credit)?,
             None => {
                 let place = |round: &Round<'_>| round.store.write_places(&round.pages, &self.view(), queue);
@@ -144,8 +145,9 @@ impl OutOfPlace {
         Ok(())
     }
 
-    /// Makes the pages durable in their runs: neighbours are one write.
-    fn write_runs(&self, rounds: &[Round<'_>], queue: &mut WriteQueue) -> io::Result<()> {
+    /// Writes the pages into their runs: neighbours are one write. They are durable afterwards, or, `with_log`, when the
+    /// log is: where a file leaves it to the device, the log's next flush covers it.
+    fn write_runs(&self, rounds: &[Round<'_>], with_log: bool, queue: &mut WriteQueue) -> io::Result<()> {
         let mut gathered = Gathered::default();
         if rounds.iter().flat_map(Round::neighbours).any(|run| run.is_scattered) {
             gathered.bytes = self.buffers.lock().pop();
@@ -157,7 +159,12 @@ impl OutOfPlace {
         queue.write_all(&writes)?;
         metrics::OS_DATA_WRITES.add(writes.len() as u64);
         self.buffers.lock().extend(gathered.bytes);
-        if makes(Planted::DataIsNotSynced) { Ok(()) } else { sink::sync(queue, &files) }
+        match with_log {
+            _ if makes(Planted::DataIsNotSynced) => Ok(()),
+            true => sink::sync(queue, &files),
+            // The map says it next, which nothing else vouches for.
+            false => files.iter().try_for_each(|file| file.sync_contents()).map_err(sink::sync_failed),
+        }
     }
 
     /// Room in the log for a record of so many pages, if there is some now.

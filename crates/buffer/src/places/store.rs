@@ -48,6 +48,7 @@ use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use super::record::Placed;
 use crate::error::{Corruption, Error};
+use crate::page::{self, PAGE_SIZE};
 use crate::{metrics, sink};
 
 /// What block 0 begins with, behind its checksum.
@@ -276,6 +277,14 @@ impl PlaceStore {
             image.places[at] = placed.place;
             state.mark(number, log.checkpoint_lsn(), log);
         }
+    }
+
+    /// Whether the page is at that place, and as old as the record said.
+    pub(crate) fn holds(&self, placed: Placed) -> bool {
+        let Placed { page, place, lsn_low } = placed;
+        let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
+        let is_read = self.file.read_at(&mut bytes[..place.bytes()], place.offset()).is_ok();
+        is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
     }
 
     /// The places are those of the end of the log: finds out which runs are free. An error if that cannot be

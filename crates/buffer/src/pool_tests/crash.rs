@@ -70,7 +70,7 @@ fn has_stopped<T>(outcome: Result<T, Error>) -> bool {
 /// repaired; an error if a page cannot be read, a panic if one is wrong.
 pub(super) fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec]) -> Result<usize, Error> {
     // Compressed pages need no room in front of them: they are in all parts of a chunk, and of the next.
-    let stride = if sink == Sink::OutOfPlace && !codecs.is_empty() { 97 } else { 1 };
+    let stride = if sink.is_placed() && !codecs.is_empty() { 97 } else { 1 };
     let mut random = Prng::new(seed);
     let fs = Arc::new(FaultFileSystem::new(seed));
     let mut world = World::create(fs.clone(), FRAMES, sink);

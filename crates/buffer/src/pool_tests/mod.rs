@@ -27,7 +27,7 @@ use std::time::Duration;
 use palisade_base::clock::Clock;
 use palisade_base::prng::Prng;
 use palisade_base::{Attempt, Blocked, Lsn, PageId, PageNo, SpaceId};
-use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode};
+use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 
 use crate::doublewrite::{Directories, Repaired, repair};
@@ -127,6 +127,16 @@ pub(super) enum Sink {
     Atomic,
     Off,
     OutOfPlace,
+    /// The same, on a device whose cache every sync empties.
+    OneFlush,
+    /// The same, where that is believed and not so.
+    TwoCaches,
+}
+
+impl Sink {
+    fn is_placed(self) -> bool {
+        matches!(self, Sink::OutOfPlace | Sink::OneFlush | Sink::TwoCaches)
+    }
 }
 
 pub(super) struct World {
@@ -155,8 +165,12 @@ fn log_config() -> LogConfig {
     }
 }
 
-fn space_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
-    fs.open(Path::new("data/space"), OpenMode::CREATE)
+fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>> {
+    let mode = match sink {
+        Sink::OneFlush | Sink::TwoCaches => OpenMode::CREATE.direct().syncing(Syncing::Metadata),
+        _ => OpenMode::CREATE,
+    };
+    fs.open(Path::new("data/space"), mode)
 }
 
 fn map_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
@@ -170,11 +184,13 @@ fn no_file(source: std::io::Error) -> Error {
 /// The places of the world's space at the end of the log.
 fn open_places(
     fs: &FaultFileSystem,
+    kind: Sink,
     log: &Arc<Log>,
     reader: &LogReader,
     sink: &OutOfPlace,
 ) -> Result<Arc<PlaceStore>, Error> {
-    let store = PlaceStore::open(SPACE, space_file(fs).map_err(no_file)?, map_file(fs).map_err(no_file)?)?;
+    let store =
+        PlaceStore::open(SPACE, space_file(fs, kind).map_err(no_file)?, map_file(fs).map_err(no_file)?)?;
     let stores = HashMap::from([(SPACE, store.clone())]);
     match places::recover(Some(&mut reader.restarted()), log, &stores, sink) {
         Ok(mut lost) => lost.pop().map_or(Ok(store), |(_, error)| Err(error)),
@@ -197,10 +213,12 @@ impl World {
 
     pub(super) fn create_with(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink, cleaners: usize) -> World {
         fs.create_dir_all(Path::new("data")).unwrap();
-        let (file, map) = (space_file(&fs).unwrap(), map_file(&fs).unwrap());
+        let (file, map) = (space_file(&fs, sink).unwrap(), map_file(&fs).unwrap());
+        fs.set_one_cache(sink == Sink::OneFlush);
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
-        let places = (sink == Sink::OutOfPlace)
+        let places = sink
+            .is_placed()
             .then(|| (PlaceStore::create(SPACE, file, map).unwrap(), OutOfPlace::new(log.clone())));
         Self::assemble(fs, log, frames, sink, cleaners, places).unwrap()
     }
@@ -214,9 +232,9 @@ impl World {
         let opened = Log::open(fs.clone(), Path::new("data"), log_config());
         let (log, reader) = opened.map_err(|error| unless_down(&fs, error))?;
         let places = match sink {
-            Sink::OutOfPlace => {
+            kind if kind.is_placed() => {
                 let sink = OutOfPlace::new(log.clone());
-                Some((open_places(&fs, &log, &reader, &sink)?, sink))
+                Some((open_places(&fs, kind, &log, &reader, &sink)?, sink))
             }
             _ => None,
         };
@@ -237,12 +255,13 @@ impl World {
             let opened = Doublewrite::open(&directory, &config);
             opened.map(Arc::new).map_err(|error| Error::Doublewrite(Arc::new(error)))
         };
-        let sink: Arc<dyn PageSink> = match (sink, &places) {
+        let kind = sink;
+        let sink: Arc<dyn PageSink> = match (kind, &places) {
             (Sink::Doublewrite, _) => copies()?,
             (Sink::Ids, _) => Arc::new(copies()?.keeping(Keeps::Ids)),
             (Sink::Atomic, _) => Arc::new(Atomic::new(copies()?)),
-            (Sink::OutOfPlace, Some((_, sink))) => sink.clone(),
-            (Sink::Off | Sink::OutOfPlace, _) => Arc::new(Off),
+            (_, Some((_, sink))) => sink.clone(),
+            (Sink::Off | Sink::OutOfPlace | Sink::OneFlush | Sink::TwoCaches, _) => Arc::new(Off),
         };
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
@@ -257,7 +276,7 @@ impl World {
         let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();
         let space = match &places {
             Some((store, sink)) => pool.attach_places(store.clone(), sink)?,
-            None => pool.attach_space(SPACE, space_file(&fs).map_err(no_file)?, sink.clone())?,
+            None => pool.attach_space(SPACE, space_file(&fs, kind).map_err(no_file)?, sink.clone())?,
         };
         Ok(World { fs, log, pool, space, sink, clock, fatal })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palisade_io::{CrashKeeps, FaultFileSystem, FileSystem};
 
 use super::harness::*;
+use super::out_of_place::placed;
 use crate::{Engine, EngineConfig, FlushMethod, Table};
 
 const ROWS: i64 = 20;
@@ -84,5 +85,47 @@ fn each_method_syncs_what_it_says() {
         let table = super::harness::table(&engine, "t");
         let rows = Client::new(&engine, &table).scan(0);
         assert!(rows.len() as i64 == ROWS && rows.iter().all(|row| row.k == Some(2)), "{method:?}");
+    }
+}
+
+/// Where one flush covers log and data, a table that is written out of place is synced only for what is written where
+/// nothing was before; nowhere else is anything left out.
+#[test]
+fn the_logs_flush_covers_what_is_written_out_of_place() {
+    for (method, has_one_cache, is_synced) in [
+        (FlushMethod::ODirect, true, false),
+        (FlushMethod::ODirect, false, true),
+        (FlushMethod::Fsync, true, true),
+        (FlushMethod::ODsync, true, true),
+        (FlushMethod::ODirectNoFsync, true, false),
+    ] {
+        let fs = Arc::new(FaultFileSystem::new(1));
+        fs.set_one_cache(has_one_cache);
+        let engine = open_with(&fs, method);
+        create_schema(&engine);
+        let table = create_table(&engine, placed("t"));
+        let mut client = Client::new(&engine, &table);
+        for id in 0..ROWS {
+            client.insert(&Row::new(id, id, None, b"x")).unwrap();
+        }
+        client.commit();
+        drop(client);
+        // Until every run has been written once.
+        (0..6).for_each(|round| change_all(&engine, &table, round));
+        let file = format!("{:06}.pal", table.runtime().space.id().0);
+        fs.start_trace();
+        change_all(&engine, &table, 7);
+        let trace = fs.take_trace();
+        assert_eq!(
+            synced(&trace, &file).contains(&"data"),
+            is_synced,
+            "{method:?}, {has_one_cache}: {trace}"
+        );
+        crash(engine);
+        drop(table);
+        fs.crash(CrashKeeps::Synced);
+        let engine = open_with(&fs, method);
+        let rows = Client::new(&engine, &super::harness::table(&engine, "t")).scan(0);
+        assert!(rows.len() as i64 == ROWS && rows.iter().all(|row| row.k == Some(7)), "{method:?}");
     }
 }
