@@ -165,7 +165,9 @@ struct Fields {
 impl Fields {
     /// What this is to a reader of times: a text with delimiters has white space between date and time.
     fn is_time_with_date(&self) -> bool {
-        self.spaced || !self.delimited && (self.count > 3 || self.count < 3 && self.garbled)
+        let begins_with_year = self.values.first().is_some_and(|year| *year <= 9999);
+        self.spaced
+            || !self.delimited && (self.count > 3 || self.count < 3 && self.garbled && begins_with_year)
     }
 }
 
@@ -482,7 +484,11 @@ impl Time {
         let moment = from_fields(fields.values, fields.micros);
         let is_whole = fields.count > 3 && unsigned.len() == trimmed.len();
         Some(moment.filter(|_| is_whole).ok_or(NoTime::Unreadable).map(|moment| ReadTime {
-            value: moment.time(),
+            // The fraction carries into the hour, and not into the day.
+            value: match from_fields(fields.values, fields.micros.min(999_999)) {
+                Some(cut) if fields.micros > 999_999 => Time(cut.time().0 + 1),
+                _ => moment.time(),
+            },
             digits: fields.digits,
             trailing: fields.trailing,
             clamped: false,

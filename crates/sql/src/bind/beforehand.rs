@@ -5,6 +5,7 @@ use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{SqlType, Value};
 
 use super::Binder;
+use super::predicate::is_mixed;
 use crate::expr::beforehand::{Beforehand, Beside, Standing, Unfit};
 use crate::expr::{CastTarget, Expr, Node};
 use crate::func::Purity;
@@ -106,7 +107,8 @@ impl Binder<'_> {
     }
 
     /// The constants of a list in which a date or time is looked for: they are converted before the first
-    /// row, and one that is none is the zero date or midnight.
+    /// row, and one that is none is the zero date or midnight; beside numbers a text that is no time is
+    /// nothing.
     pub(super) fn list_beside_date(&mut self, list: &mut [Expr], with: &Expr) {
         let Some(beside) = beside(with).filter(|_| list.iter().all(|item| self.is_known(item))) else {
             return list.iter_mut().for_each(|item| text_beside_date(item, with));
@@ -115,12 +117,13 @@ impl Binder<'_> {
         let numbers = list.iter().any(|item| item.ty.is_numeric());
         let texts = list.iter().any(is_text);
         let dates = list.iter().any(|item| item.ty.is_temporal());
+        let is_mixed = is_mixed(with, list);
         for item in list {
             if is_text(item) || !texts && !dates {
                 self.convert_beforehand(item, with, Standing::Listed { numbers });
             }
             match &beside.ty {
-                SqlType::Time { .. } if is_text(item) || item.ty.is_numeric() => {
+                SqlType::Time { .. } if !is_mixed && (is_text(item) || item.ty.is_numeric()) => {
                     let (operand, target) = (Box::new(item.clone()), CastTarget::ListedTime);
                     let nullable = item.nullable;
                     *item =

@@ -15,6 +15,7 @@ use crate::expr::beforehand::Standing;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
 use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
+use crate::func::Purity;
 
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
@@ -42,6 +43,32 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
 
 fn is_date(ty: &SqlType) -> bool {
     matches!(ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. })
+}
+
+/// A date that no column changes, where it is compared with one column of type TIME: its time of day counts.
+fn moment_as_time(expr: &mut Expr, with: &Expr) {
+    if let SqlType::Time { fsp } = with.ty
+        && with.is_field()
+        && is_date(&expr.ty)
+        && is_same_for_all_rows(expr)
+    {
+        read_as(CastTarget::ComparedTime { fsp }, expr);
+    }
+}
+
+fn is_same_for_all_rows(expr: &Expr) -> bool {
+    let mut same = true;
+    expr.walk(&mut |part| {
+        same &= match &part.node {
+            Node::Call { function, .. } => function.purity != Purity::Effect,
+            Node::Column { .. }
+            | Node::UserVariable(_)
+            | Node::AssignUserVariable(..)
+            | Node::Subquery(_) => false,
+            _ => true,
+        };
+    });
+    same
 }
 
 /// The same for a column of type FLOAT(M,D), where it is compared with one value and not in IN or BETWEEN.
@@ -79,6 +106,7 @@ impl Binder<'_> {
         if domain_of(left, right, "nullif")? == Domain::DateTime {
             self.text_beside_one_date(right, left);
         }
+        moment_as_time(right, left);
         constant_as_column(right, left);
         constant_as_float(right, left);
         Ok(())
@@ -92,6 +120,8 @@ impl Binder<'_> {
             self.text_beside_one_date(&mut left, &right);
             self.text_beside_one_date(&mut right, &beside);
         }
+        moment_as_time(&mut left, &right);
+        moment_as_time(&mut right, &left);
         constants_as_columns(&mut left, &mut right);
         compare_leniently(comparison, left, right)
     }
@@ -121,16 +151,24 @@ impl Binder<'_> {
         if matches!(left.ty, SqlType::Time { .. }) && right.ty.is_string() {
             self.convert_beforehand(&right, &left, Standing::Listed { numbers: false });
         }
+        let mut right = right;
+        if matches!(left.ty, SqlType::Time { .. }) && is_date(&right.ty) && is_same_for_all_rows(&right) {
+            read_as(CastTarget::ComparedTime { fsp: 6 }, &mut right);
+        }
         compare_case(left, right)
     }
 }
 
 /// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number;
-/// and a constant is not read as the column's type.
+/// a date beside a number is its number; and a constant is not read as the column's type.
 fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {
         return compare_leniently(Comparison::Equal, as_number(left), as_number(right));
+    }
+    let is_moment = |ty: &SqlType| ty.is_temporal() && *ty != SqlType::Year;
+    if is_moment(l) && r.is_numeric() || is_moment(r) && l.is_numeric() {
+        return Ok(equal_in(Domain::Double, left, right));
     }
     if *l != SqlType::Json && *r != SqlType::Json {
         return compare_leniently(Comparison::Equal, left, right);
@@ -148,13 +186,19 @@ pub fn compare_texts(mut left: Expr, mut right: Expr, collation: CollationId) ->
 }
 
 fn equal_texts(left: Expr, right: Expr, collation: CollationId) -> Expr {
+    equal_in(Domain::Text(collation), left, right)
+}
+
+fn equal_in(domain: Domain, left: Expr, right: Expr) -> Expr {
     let nullable = left.nullable || right.nullable;
-    let (left, right, domain) = (Box::new(left), Box::new(right), Domain::Text(collation));
+    let (left, right) = (Box::new(left), Box::new(right));
     Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
 }
 
 /// `left = right` in a list of rows.
 pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    moment_as_time(&mut left, &right);
+    moment_as_time(&mut right, &left);
     constants_as_columns(&mut left, &mut right);
     compare_leniently(Comparison::Equal, left, right)
 }
@@ -249,7 +293,7 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Integer => 0,
         Domain::Decimal => 1,
         Domain::Text(_) => 2,
-        Domain::Time => 3,
+        Domain::Time | Domain::TimeOrNone => 3,
         Domain::DateTime | Domain::YearOrDate | Domain::DateOrNone => 4,
         Domain::Double => 5,
         Domain::Json(..) => 6,

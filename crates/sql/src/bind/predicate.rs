@@ -158,7 +158,8 @@ impl Binder<'_> {
         if list.iter().all(|item| !item.ty.is_string()) {
             operand = chosen_as_number(operand);
         }
-        let has_dates = dates_among_texts(&operand, &list);
+        let common = dates_among_texts(&operand, &list).or_else(|| date_among_numbers(&operand, &list));
+        let is_mixed = is_mixed(&operand, &list);
         // With one document all are compared as documents.
         let has_documents = operand.ty == SqlType::Json || list.iter().any(|item| item.ty == SqlType::Json);
         if has_documents {
@@ -173,10 +174,14 @@ impl Binder<'_> {
                 constant_as_column(&mut item, &operand);
             }
             nullable |= item.nullable;
-            let domain = match has_dates {
-                true => Domain::DateOrNone,
-                false if has_documents => json_domain(&operand, &item),
-                false => domain_of(&operand, &item, " IN ")?,
+            let domain = match common {
+                Some(domain) => domain,
+                None if has_documents => json_domain(&operand, &item),
+                None if is_mixed && item.ty.is_numeric() => Domain::Double,
+                None if is_mixed && item.ty.is_string() && matches!(operand.ty, SqlType::Time { .. }) => {
+                    Domain::TimeOrNone
+                }
+                None => domain_of(&operand, &item, " IN ")?,
             };
             match domain {
                 Domain::DateTime => text_beside_date(&mut item, &operand),
@@ -278,13 +283,36 @@ fn text_collation(operands: &[&Expr], operation: &str) -> SqlResult<Option<Colla
     Ok(Some(aggregate_collations(operands, operation)?.0))
 }
 
-/// Whether a text is looked for in a list of constants, some of them dates and the others texts.
-fn dates_among_texts(operand: &Expr, list: &[Expr]) -> bool {
+/// As what a text is looked for in a list of constants, some of them dates, or times, and the others texts.
+fn dates_among_texts(operand: &Expr, list: &[Expr]) -> Option<Domain> {
     let text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
+    let clock = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
     let dated = |ty: &SqlType| ty.is_temporal() && !matches!(ty, SqlType::Time { .. });
-    text(&operand.ty)
-        && list.iter().all(|item| item.is_constant() && (text(&item.ty) || dated(&item.ty)))
-        && list.iter().any(|item| dated(&item.ty))
+    if !text(&operand.ty) || !list.iter().all(Expr::is_constant) {
+        return None;
+    }
+    let all = |wanted: fn(&SqlType) -> bool| list.iter().all(|item| text(&item.ty) || wanted(&item.ty));
+    let any = |wanted: fn(&SqlType) -> bool| list.iter().any(|item| wanted(&item.ty));
+    if all(dated) && any(dated) {
+        return Some(Domain::DateOrNone);
+    }
+    let clock_or_null = |ty: &SqlType| matches!(ty, SqlType::Time { .. } | SqlType::Null);
+    (all(clock_or_null) && any(clock)).then_some(Domain::TimeOrNone)
+}
+
+/// A date is looked for in a list of numbers: they are dates, be the date a column's or not.
+fn date_among_numbers(operand: &Expr, list: &[Expr]) -> Option<Domain> {
+    let is_date = matches!(operand.ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. });
+    let is_number = |item: &Expr| item.is_constant() && item.ty.is_numeric();
+    (is_date && list.iter().all(is_number)).then_some(Domain::DateTime)
+}
+
+/// Whether a date or time is looked for in a list of numbers and of others: it is a number beside a number
+/// there.
+pub(super) fn is_mixed(operand: &Expr, list: &[Expr]) -> bool {
+    let is_date = operand.ty.is_temporal() && operand.ty != SqlType::Year;
+    let is_other = |item: &Expr| item.ty.is_string() || item.ty.is_temporal();
+    is_date && list.iter().any(|item| item.ty.is_numeric()) && list.iter().any(is_other)
 }
 
 fn is_constant_text(item: &Expr) -> bool {

@@ -314,7 +314,7 @@ pub fn append_domain_key(
             Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
             None => return Ok(false),
         },
-        Domain::Time => match cx.to_time(value.as_ref())? {
+        Domain::Time | Domain::TimeOrNone => match cx.to_time(value.as_ref())? {
             Some(time) => out.extend_from_slice(&time.micros().to_le_bytes()),
             None => return Ok(false),
         },

@@ -122,8 +122,11 @@ impl Context<'_> {
         };
         let text = text_of(value, ty);
         if !is_text {
+            let is_cut = self.is_cut(value)?;
             return match self.number_converts(value, beside, is_listed)? {
-                true => Ok(()),
+                true if matches!(beside.ty, SqlType::Time { .. }) || !is_cut => Ok(()),
+                true if is_listed => self.truncated("date", &text),
+                true => self.unfit(&text, ty, beside),
                 false if !is_listed => self.unfit(&text, ty, beside),
                 false if matches!(beside.ty, SqlType::Time { .. }) => self.truncated("time", &text),
                 false => self.incorrect("datetime", &text),
@@ -156,6 +159,13 @@ impl Context<'_> {
             None if !is_listed => Err(no_date(beside, &text)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a number is a date without a time of day, and has a fraction, which counts for nothing.
+    fn is_cut(&mut self, value: &Value) -> SqlResult<bool> {
+        let (whole, micros) = self.whole_and_micros(value)?;
+        let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
+        Ok(DateTime::from_number(whole, micros, any).is_some_and(|moment| moment.truncated))
     }
 
     fn number_converts(&mut self, value: &Value, beside: &Beside, is_listed: bool) -> SqlResult<bool> {

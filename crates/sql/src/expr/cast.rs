@@ -471,7 +471,7 @@ impl Context<'_> {
     }
 
     /// A date and time with so many digits of the second's fraction; `None` in the year 10000.
-    fn rounded(&self, datetime: DateTime, fsp: u8) -> Option<DateTime> {
+    pub(super) fn rounded(&self, datetime: DateTime, fsp: u8) -> Option<DateTime> {
         if self.reading_mode().truncate_fractional {
             Some(datetime.truncate(fsp))
         } else {

@@ -96,6 +96,8 @@ pub enum Domain {
     /// As dates, in a list that has dates among texts: a text that is none is equal to nothing.
     DateOrNone,
     Time,
+    /// As times, in a list that has times among texts: as much of a text as is one.
+    TimeOrNone,
     /// By JSON's order, at least one of them being JSON; the other is taken for a scalar.
     Json(JsonSide, JsonSide),
 }
@@ -428,6 +430,10 @@ impl Context<'_> {
             }
             Domain::DateOrNone => {
                 let (l, r) = (self.to_datetime(left)?, self.to_datetime(right)?);
+                Some(l.zip(r).map_or(Ordering::Less, |(l, r)| l.cmp(&r)))
+            }
+            Domain::TimeOrNone => {
+                let (l, r) = (self.to_time(left)?, self.to_time(right)?);
                 Some(l.zip(r).map_or(Ordering::Less, |(l, r)| l.cmp(&r)))
             }
             Domain::Time => match (self.time_to_compare(left)?, self.time_to_compare(right)?) {

@@ -119,6 +119,10 @@ impl Context<'_> {
     pub(super) fn compared_time(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
         let (parsed, negative) = match &value {
             Value::Bytes(text) => (self.time_of_text(text), false),
+            Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+                let time = self.to_time(value.as_ref())?;
+                return Ok(time.map_or(value, |time| Value::Time(self.time_of_digits(time, fsp))));
+            }
             _ => {
                 let number = self.to_decimal(value.as_ref())?;
                 let (whole, micros) = self.whole_and_micros(&value)?;

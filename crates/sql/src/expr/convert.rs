@@ -1,6 +1,8 @@
 //! Implicit conversions, with MySQL's warnings.
 
-use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_TRUNCATED_WRONG_VALUE};
+use palisade_base::error_catalogue::{
+    ER_CANNOT_CONVERT_STRING, ER_DATETIME_FUNCTION_OVERFLOW, ER_TRUNCATED_WRONG_VALUE,
+};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::charset::convert_watched;
 use palisade_catalog::decimal::ParseEnd;
@@ -256,16 +258,25 @@ impl Context<'_> {
             ValueRef::Bytes(text) => self.text_to_integer(text)?,
             ValueRef::Date(v) => i128::from(date_number(v)),
             ValueRef::Time(v) => i128::from(time_number(self.time_of_digits(v, 0)).0),
-            ValueRef::DateTime(v) => i128::from(datetime_number(self.datetime_of_digits(v, 0)).0),
-            ValueRef::Timestamp(v) => {
-                let local = v.to_datetime(self.zone());
-                i128::from(datetime_number(self.datetime_of_digits(local, 0)).0)
-            }
+            ValueRef::DateTime(v) => self.datetime_to_integer(v)?,
+            ValueRef::Timestamp(v) => self.datetime_to_integer(v.to_datetime(self.zone()))?,
             ValueRef::Year(v) => i128::from(v),
             ValueRef::Bit { bits, .. } => i128::from(bits),
             ValueRef::Enum { index, .. } => i128::from(index),
             ValueRef::Set { bits, .. } => i128::from(bits),
         })
+    }
+
+    /// 20260131235959 of a date and time; the day at midnight if that would be rounded up to the year 10000.
+    fn datetime_to_integer(&mut self, value: DateTime) -> SqlResult<i128> {
+        let rounded = match self.rounded(value, 0) {
+            Some(rounded) => rounded,
+            None => {
+                self.warn_or_fail(mysql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"))?;
+                value.date().at_midnight()
+            }
+        };
+        Ok(i128::from(datetime_number(rounded).0))
     }
 
     fn text_to_integer(&mut self, text: &[u8]) -> SqlResult<i128> {

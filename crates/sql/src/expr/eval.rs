@@ -262,11 +262,22 @@ impl Expr {
                 if value.is_null() {
                     return Ok(None);
                 }
-                if let [(Domain::DateOrNone, _), ..] = list.as_slice() {
-                    // Read once, so that it is warned of once.
-                    let date = cx.to_datetime(value.as_ref());
-                    let Some(date) = cx.attempt(date)? else { return Ok(Some(*negated)) };
-                    value = Value::DateTime(date);
+                // Read once, so that it is warned of once.
+                match list.first() {
+                    Some((Domain::DateOrNone, _)) => {
+                        let date = cx.to_datetime(value.as_ref());
+                        let Some(date) = cx.attempt(date)? else { return Ok(Some(*negated)) };
+                        value = Value::DateTime(date);
+                    }
+                    Some((Domain::TimeOrNone, _)) => {
+                        let time = cx.to_time(value.as_ref());
+                        let Some(time) = cx.attempt(time)? else {
+                            let has_null = list.iter().any(|(_, item)| item.ty == SqlType::Null);
+                            return Ok((!has_null).then_some(*negated));
+                        };
+                        value = Value::Time(time);
+                    }
+                    _ => {}
                 }
                 if let Found::Answer(found) = cx.find_in_list(list, &value, &operand.ty)? {
                     return Ok(found.map(|found| found != *negated));

@@ -617,7 +617,12 @@ fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) ->
 }
 
 fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values.at(0)?.as_ref())?;
+    let value = values.at(0)?;
+    let datetime = match value {
+        // The time of day counts.
+        Value::Time(_) => cx.to_datetime(value.as_ref())?,
+        value => cx.to_date(value.as_ref())?,
+    };
     number_or_null(datetime.and_then(DateTime::to_micros).map(|micros| micros.div_euclid(1_000_000)))
 }
 

@@ -6,7 +6,7 @@
 use palisade_base::error_catalogue::ER_VALUE_OUT_OF_RANGE;
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
-use palisade_catalog::{CollationId, DateTime, SqlType, Time, Value};
+use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Value};
 
 use super::date_format::Moment;
 use super::temporal::time_digits_of;
@@ -98,6 +98,16 @@ fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Option<Moment>> {
         }
     }
     match Time::parse(text, any, |local, seconds| cx.at_offset(local, seconds)) {
+        // Hours that no time has are a year.
+        Some(parsed) if parsed.truncated && is_clock(text) && beyond(parsed.value) => {
+            match DateTime::parse(text, any) {
+                Some((parsed, None)) if !parsed.truncated => Ok(Some(Moment::DateTime(parsed.value))),
+                _ => {
+                    cx.truncated("time", text)?;
+                    Ok(Some(Moment::Time(parsed.value)))
+                }
+            }
+        }
         Some(parsed) => {
             if parsed.truncated {
                 cx.truncated("time", text)?;
@@ -109,6 +119,36 @@ fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Option<Moment>> {
             Ok(None)
         }
     }
+}
+
+fn beyond(time: Time) -> bool {
+    time == Time::MAX || time == Time::MIN
+}
+
+/// A date and time in microseconds. The month 0 is the December before, and its day 0 the one before the
+/// last of November; the day 0 of another month is the one before its first.
+fn counted(moment: DateTime) -> Option<i64> {
+    const DAY: i64 = 86_400_000_000;
+    moment.to_micros().or_else(|| {
+        let date = moment.date();
+        let (month, back) = match date.month() {
+            0 if date.year() > 0 => (1, 32 - i64::from(date.day())),
+            0 => return None,
+            month => (month, 1),
+        };
+        let first = Date::new(date.year(), month, 1).and_then(Date::to_days)?;
+        Some((first - back) * DAY + moment.time().micros())
+    })
+}
+
+/// Whether an operand that is a date may not be one: one that is not written as dates are may.
+fn is_refused(cx: &Context<'_>, date: Date, value: &Value) -> bool {
+    let mode = cx.reading_mode();
+    let is_plain = match value {
+        Value::Bytes(text) => DateTime::parse_plain(text, mode).is_some(),
+        _ => true,
+    };
+    is_plain && !mode.allows(date)
 }
 
 fn out_of_range(cx: &mut Context<'_>, kind: &str, call: &Expr) -> SqlResult<()> {
@@ -129,7 +169,7 @@ fn sum(
 ) -> SqlResult<Value> {
     let Some(start) = moment(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
     if let Moment::DateTime(start) = start
-        && !cx.reading_mode().allows(start.date())
+        && is_refused(cx, start.date(), values.at(0)?)
     {
         let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
         if matches!(values.at(0)?, Value::Bytes(_)) {
@@ -143,7 +183,7 @@ fn sum(
     let amount = amount.micros() * sign;
     let (value, ty) = match start {
         Moment::DateTime(start) => {
-            let end = start.to_micros().and_then(|at| DateTime::from_micros(at + amount));
+            let end = counted(start).and_then(|at| DateTime::from_micros(at + amount));
             let Some(end) = end else {
                 out_of_range(cx, "DATETIME", call)?;
                 return Ok(Value::Null);
@@ -173,7 +213,7 @@ fn difference(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
     let Some(right) = moment(cx, values.at(1)?, arguments.at(1)?)? else { return Ok(Value::Null) };
     let micros = match (left, right) {
         (Moment::DateTime(left), Moment::DateTime(right)) => {
-            left.to_micros().zip(right.to_micros()).map(|(left, right)| left - right)
+            counted(left).zip(counted(right)).map(|(left, right)| left - right)
         }
         (Moment::Time(left), Moment::Time(right)) => Some(left.micros() - right.micros()),
         _ => None,

@@ -1,0 +1,43 @@
+-- Dates and times in lists, in CASE, and beside constants that are dates with times.
+CREATE DATABASE golden_dates_compared;
+USE golden_dates_compared;
+SET time_zone = '+00:00', timestamp = UNIX_TIMESTAMP('2024-05-10 21:00:00');
+CREATE TABLE m (id INT, d DATE, t TIME, t3 TIME(3), dt DATETIME, s VARCHAR(40));
+INSERT INTO m VALUES (1, '2024-02-29', '12:34:57', '12:34:56.789', '2023-12-31 23:59:59', '2024-02-29'), (2, '2000-01-01', '00:00:00', '23:59:59.999', '2000-01-01 00:00:00', '12:00'),
+  (3, '2021-07-15', '10:00:00', '10:00:00', '2021-07-15 23:01:02', '10:00:00'), (4, NULL, NULL, NULL, NULL, NULL);
+-- beside a TIME column the time of a constant counts, rounded as the column keeps it
+SELECT id FROM m WHERE t3 < TIMESTAMP'2023-12-31 23:59:59' ORDER BY id;
+SELECT id, t3 = TIMESTAMP'2023-12-31 10:00:00.0004' a, t = TIMESTAMP'2023-12-31 09:59:59.6' b, t <= TIMESTAMP'2023-12-31 10:00:00' c, t <=> DATE'2023-12-31' d, NULLIF(t, TIMESTAMP'2023-12-31 10:00:00') e FROM m ORDER BY id;
+SELECT id, t < CAST('2023-12-31 11:00:00' AS DATETIME) a, t < NOW() b, t = FROM_UNIXTIME(36000) c, t IN (TIMESTAMP'2023-12-31 10:00:00') d, (t, 1) = (TIMESTAMP'2023-12-31 10:00:00', 1) e, (t, 1) IN ((TIMESTAMP'2021-07-15 10:00:00', 1), (TIMESTAMP'2021-07-15 10:00:00', 2)) f FROM m ORDER BY id;
+SELECT id, CASE t WHEN TIMESTAMP'2023-12-31 10:00:00' THEN 1 END a, CASE ADDTIME(t, 0) WHEN TIMESTAMP'2023-12-31 10:00:00' THEN 1 END b FROM m ORDER BY id;
+-- but not of a column, beside an expression, as a bound, or in a list
+SELECT id, t = dt a, ADDTIME(t, 0) = TIMESTAMP'2023-12-31 10:00:00' b, t BETWEEN TIMESTAMP'2023-12-31 01:00:00' AND TIMESTAMP'2023-12-31 23:00:00' c, t IN (TIMESTAMP'2023-12-31 10:00:00', TIMESTAMP'2023-12-31 12:34:57') d, (t, 1) < (TIMESTAMP'2023-12-31 11:00:00', 1) e FROM m ORDER BY id;
+-- numbers among other values are numbers
+SELECT id, d IN (101, '2024-02-29') a, d IN (20240229, '2000-01-01') b, d IN (20000101.0, '2024-02-29') c, d IN (DATE'2024-02-29', 20000101) d, d IN (20000101e0, TIME'10:00:00') e FROM m ORDER BY id;
+SELECT id, dt IN (20231231235959, '2000-01-01') a, dt IN (20000101, '2023-12-31 23:59:59') b, dt IN ('2000-01-01 00:00:00', 231231235959) c, dt NOT IN (20000101, '2023-12-31 23:59:59') d FROM m ORDER BY id;
+SELECT id, t IN (1, '00:00:00') a, t IN (1, '10:00') b, t3 IN (1, '10:00') c, t IN (99999999999999, '12:34') d, ADDTIME(t, 0) IN (1, '10:00:00') e, t IN (1, '10:00:00x') f FROM m ORDER BY id;
+-- numbers alone are dates
+SELECT id, d IN (20240229, 101) a, dt IN (20000101, 20231231235959) b, DATE(d) IN (101, 102) c, TIMESTAMP(dt) IN (20000101, 103) d, t IN (123457, 0) e FROM m ORDER BY id;
+-- a fraction behind a number that is a date counts for nothing, which is said
+SELECT id, d = 20240229.5 a, dt > 20240229.5 b FROM m ORDER BY id;
+SHOW WARNINGS;
+UPDATE m SET id = 9 WHERE dt > 20240229.5;
+UPDATE m SET id = 9 WHERE dt IN (20240229.5, 20250101);
+-- a text in a list with times is a time
+SELECT id, s IN (TIME'10:00:00', '12:00:00') a, s IN (TIME'10:00:00', TIME'00:20:24') b, s NOT IN (TIME'12:00:00', '10:00') c FROM m WHERE id IN (2, 3, 4) ORDER BY id;
+SELECT 'a' IN (TIME'00:00:00', '1') a, '' IN (TIME'00:00:00', '1') b, '2024-2-29' IN (TIME'00:20:24', '1') c, '1' IN (TIME'00:00:00', NULL, '1') d, 'a' IN (TIME'00:00:00', NULL) e;
+-- the simple CASE compares numbers
+SELECT id, CASE d WHEN 101 THEN 1 WHEN 20240229 THEN 2 END a, CASE dt WHEN 20000101 THEN 1 END b, CASE dt WHEN 20231231235959 THEN 1 END c, CASE t WHEN 123457 THEN 1 WHEN 0 THEN 2 END d, CASE 20000101 WHEN d THEN 1 END e FROM m ORDER BY id;
+-- a fraction that rounds up carries into the hour
+SELECT TIME('2023-12-31 23:59:59.9999999') a, HOUR('2023-12-31 23:59:59.9999999') b, CAST('2023-12-31 23:59:59.9999999' AS TIME) c, EXTRACT(HOUR FROM '2023-12-31 23:59:59.9999999') d;
+SELECT id, t IN ('2023-12-31 23:59:59.9999999', '1') a, CASE t WHEN '2023-12-31 23:59:59.9999999' THEN 1 END b FROM m ORDER BY id;
+CREATE TABLE k (t TIME);
+INSERT INTO k VALUES ('2023-12-31 23:59:59.9999999');
+SELECT * FROM k;
+-- TO_SECONDS has the time of a TIME; CAST as an integer cuts what rounds up to the year 10000
+SELECT TO_SECONDS(TIME'10:00:00') - TO_SECONDS(CURDATE()) a, TO_SECONDS(TIME'-00:00:01') - TO_SECONDS(CURDATE()) b, TO_SECONDS(TIME'838:59:59') - TO_SECONDS(CURDATE()) c;
+SELECT CAST(TIMESTAMP'9999-12-31 23:59:59.9' AS SIGNED) a, CAST(TIMESTAMP'9999-12-31 23:59:59.4' AS UNSIGNED) b;
+SHOW WARNINGS;
+-- a month or day of 0 is counted back from January
+SELECT TIMEDIFF('2024-00-00', '2023-12-31 00:00:00') a, TIMEDIFF('2024-00-03', '2023-12-31 00:00:00') b, TIMEDIFF('2024-03-00', '2024-03-01 00:00:00') c, ADDTIME('2024-00-00', 1) d;
+DROP DATABASE golden_dates_compared;
