@@ -214,7 +214,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         };
         let value = cursor.number(most);
         if field == 0 {
-            two_digit_year = before.min(most) <= 2;
+            two_digit_year = before.min(most) == 2;
         }
         *place = value;
         fields.count = field + 1;

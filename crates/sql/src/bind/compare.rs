@@ -148,9 +148,6 @@ impl Binder<'_> {
 
     /// `left = right` as the simple CASE compares, whose values may be no times.
     pub(super) fn compare_case(&mut self, left: Expr, right: Expr) -> SqlResult<Expr> {
-        if matches!(left.ty, SqlType::Time { .. }) && right.ty.is_string() {
-            self.convert_beforehand(&right, &left, Standing::Listed { numbers: false });
-        }
         let mut right = right;
         if matches!(left.ty, SqlType::Time { .. }) && is_date(&right.ty) && is_same_for_all_rows(&right) {
             read_as(CastTarget::ComparedTime { fsp: 6 }, &mut right);
@@ -160,11 +157,16 @@ impl Binder<'_> {
 }
 
 /// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number;
-/// a date beside a number is its number; and a constant is not read as the column's type.
+/// a date beside a number is its number, a text beside a time as much of it as is a time; and a constant is not read as the column's type.
 fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {
         return compare_leniently(Comparison::Equal, as_number(left), as_number(right));
+    }
+    let is_text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
+    let is_time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
+    if is_time(l) && is_text(r) || is_time(r) && is_text(l) {
+        return Ok(equal_in(Domain::TimeOrNone, left, right));
     }
     let is_moment = |ty: &SqlType| ty.is_temporal() && *ty != SqlType::Year;
     if is_moment(l) && r.is_numeric() || is_moment(r) && l.is_numeric() {

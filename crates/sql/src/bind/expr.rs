@@ -76,6 +76,14 @@ impl Binder<'_> {
             }
             ast::Expr::Between(between) => self.between(between),
             ast::Expr::InList { negated, operand, list } => self.in_list(operand, list, *negated),
+            ast::Expr::InSubquery { negated, operand, query }
+                if row_parts(operand).is_none()
+                    && let Some(literal) = literal_of(query) =>
+            {
+                let comparison = if *negated { Comparison::NotEqual } else { Comparison::Equal };
+                let (operand, literal) = (self.expr(operand)?, self.expr(literal)?);
+                self.compare(comparison, operand, literal)
+            }
             ast::Expr::InSubquery { negated, operand, query } => {
                 self.quantified(operand, query, Comparison::Equal, false, *negated)
             }
@@ -106,6 +114,7 @@ impl Binder<'_> {
                 Ok(Expr::truth(Node::Is { operand: Box::new(operand), truth, negated: *negated }, false))
             }
             ast::Expr::Row(_) => Err(mysql_error!(ER_OPERAND_COLUMNS, 1)),
+            ast::Expr::Subquery(query) if let Some(literal) = literal_of(query) => self.expr(literal),
             ast::Expr::Subquery(query) => {
                 let (number, correlated) = self.subquery(query)?;
                 let plan = self.bound_subquery(number)?;
@@ -455,7 +464,7 @@ impl Binder<'_> {
             operand = chosen_date_as_number(operand);
         }
         let ty = target.result_type(&operand.ty);
-        let nullable = operand.nullable || ty.is_temporal() || ty == SqlType::Year;
+        let nullable = operand.nullable || ty.is_temporal() || matches!(ty, SqlType::Year | SqlType::Json);
         let node = Node::Cast { operand: Box::new(operand), target };
         Ok(Expr {
             coercibility: if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
@@ -581,4 +590,30 @@ fn reads_variables(plan: &crate::plan::Query) -> bool {
         });
     }
     found
+}
+
+/// The literal that a subquery selects and nothing else: `(SELECT 'x')` is `'x'`.
+fn literal_of(query: &ast::Query) -> Option<&ast::Expr> {
+    let is_plain = query.with.is_none()
+        && query.order_by.is_empty()
+        && query.limit.is_none()
+        && query.locking.is_empty()
+        && query.into.is_none();
+    let select = match &query.body {
+        ast::QueryBody::Nested(query) if is_plain => return literal_of(query),
+        ast::QueryBody::Select(select) if is_plain => select,
+        _ => return None,
+    };
+    let is_bare = !select.distinct
+        && select.options == ast::SelectOptions::default()
+        && select.from.is_empty()
+        && select.filter.is_none()
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && select.windows.is_empty();
+    match select.items.as_slice() {
+        [ast::SelectItem::Expr { expr: expr @ ast::Expr::Literal(_), .. }] if is_bare => Some(expr),
+        [ast::SelectItem::Expr { expr: ast::Expr::Subquery(query), .. }] if is_bare => literal_of(query),
+        _ => None,
+    }
 }

@@ -165,7 +165,7 @@ impl Binder<'_> {
         if has_documents {
             transcode_beside_document(&mut operand)?;
         }
-        if !has_documents {
+        if !has_documents && common != Some(Domain::DateOrNone) {
             self.list_beside_date(&mut list, &operand);
         }
         for mut item in list {
@@ -283,21 +283,22 @@ fn text_collation(operands: &[&Expr], operation: &str) -> SqlResult<Option<Colla
     Ok(Some(aggregate_collations(operands, operation)?.0))
 }
 
-/// As what a text is looked for in a list of constants, some of them dates, or times, and the others texts.
+/// As what a text is looked for in a list of constants, some of them dates, or times, and the others texts;
+/// or a time if some are dates.
 fn dates_among_texts(operand: &Expr, list: &[Expr]) -> Option<Domain> {
     let text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
     let clock = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
-    let dated = |ty: &SqlType| ty.is_temporal() && !matches!(ty, SqlType::Time { .. });
-    if !text(&operand.ty) || !list.iter().all(Expr::is_constant) {
+    let dated = |ty: &SqlType| ty.is_temporal() && !matches!(ty, SqlType::Time { .. } | SqlType::Year);
+    if !text(&operand.ty) && !clock(&operand.ty) || !list.iter().all(Expr::is_constant) {
         return None;
     }
     let all = |wanted: fn(&SqlType) -> bool| list.iter().all(|item| text(&item.ty) || wanted(&item.ty));
     let any = |wanted: fn(&SqlType) -> bool| list.iter().any(|item| wanted(&item.ty));
-    if all(dated) && any(dated) {
+    if all(|ty| ty.is_temporal() && *ty != SqlType::Year) && any(dated) {
         return Some(Domain::DateOrNone);
     }
     let clock_or_null = |ty: &SqlType| matches!(ty, SqlType::Time { .. } | SqlType::Null);
-    (all(clock_or_null) && any(clock)).then_some(Domain::TimeOrNone)
+    (text(&operand.ty) && all(clock_or_null) && any(clock)).then_some(Domain::TimeOrNone)
 }
 
 /// A date is looked for in a list of numbers: they are dates, be the date a column's or not.

@@ -334,7 +334,10 @@ impl Context<'_> {
             Value::Date(date) => i64::from(date.year()),
             Value::DateTime(datetime) => i64::from(datetime.date().year()),
             Value::Year(year) => i64::from(*year),
-            Value::Time(_) => i64::from(self.now().date().year()),
+            Value::Time(_) => match self.to_date(value.as_ref())? {
+                Some(date) => i64::from(date.date().year()),
+                None => return Ok(Value::Null),
+            },
             Value::Bytes(text) => {
                 let parsed = palisade_catalog::number::parse_i64(text);
                 let begins = text.trim_ascii_start().iter().find(|byte| !matches!(byte, b'-' | b'+'));

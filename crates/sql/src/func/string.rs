@@ -28,7 +28,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("conv", (3, 3), conv_type, Strict(conv)),
     function("elt", (2, MANY), elt_type, Lazy(elt)),
     function("export_set", (3, 5), export_set_type, Strict(export_set)),
-    function("field", (2, MANY), int, Nullable(field)),
+    function("field", (2, MANY), int_never_null, Nullable(field)),
     function("find_in_set", (2, 2), int, Strict(find_in_set)),
     function("format", (2, 3), number_text, Nullable(format)),
     function("hex", (1, 1), hex_type, Strict(hex)),
@@ -69,6 +69,10 @@ pub static FUNCTIONS: &[Function] = &[
 
 fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(SqlType::BIGINT, arguments))
+}
+
+fn int_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::BIGINT))
 }
 
 /// Text as long as the first argument, in its collation.
