@@ -32,6 +32,13 @@ SELECT id, CASE d WHEN 101 THEN 1 WHEN 20240229 THEN 2 END a, CASE dt WHEN 20000
 SELECT id, CASE t3 WHEN '12:34:56.789x' THEN 1 END a, CASE ADDTIME(t, 0) WHEN '10:00' THEN 1 END b, CASE t WHEN 'a' THEN 1 WHEN '' THEN 2 END c, CASE t WHEN s THEN 1 END d FROM m WHERE id < 2 ORDER BY id;
 -- dates among them make all of a list dates, a time one of today
 SELECT id, t IN (TIMESTAMP'2023-12-31 10:00:00', '2024-05-10 12:34:57') a, t IN (TIME'10:00:00', DATE'2024-05-10') b, t NOT IN ('2024-05-10 10:00:00', TIMESTAMP'2023-12-31 10:00:00') c FROM m ORDER BY id;
+-- texts that are no dates are equal to each other beside a date with a time, and to nothing beside a date
+SELECT 'x' IN (TIMESTAMP'2023-12-31 23:59:59', 'y') a, 'x' IN (DATE'2023-12-31', 'y') b, 'x' NOT IN (TIMESTAMP'2023-12-31 23:59:59', 'y') c, '2023-12-31' IN (TIMESTAMP'2023-12-31 00:00:00', 'y') d, '2023-12-31' IN ('2023-12-31 00:00', TIMESTAMP'2020-01-01 00:00:00') e;
+-- a number beside a DATETIME may be a day too many for its month
+SELECT id, dt > 20240230 a, dt < 20240431101010 b, d > 20240230 c, dt BETWEEN 20230230 AND 20250101 d, dt > 20240200 e, dt = 20240230 f FROM m ORDER BY id;
+SELECT id FROM m WHERE dt < 20240431 ORDER BY id;
+-- beside a number as the other bound the time of a date counts
+SELECT id, t BETWEEN 1234 AND TIMESTAMP'2023-12-31 23:59:59' a, t BETWEEN DATE'2023-12-31' AND 110000 b, t BETWEEN TIME'01:00:00' AND TIMESTAMP'2023-12-31 23:59:59' c FROM m ORDER BY id;
 -- a subquery that is a literal is that literal
 SELECT id, d = (SELECT '2024-02-29') a, d IN (SELECT '2024-2-29') b, d NOT IN (SELECT DATE'2024-02-29') c, t = (SELECT TIMESTAMP'2023-12-31 10:00:00') d, d = ((SELECT (SELECT 20240229))) e, t IN (SELECT TIMESTAMP'2023-12-31 10:00:00') f FROM m ORDER BY id;
 SELECT id FROM m WHERE d = (SELECT 'x');

@@ -17,6 +17,7 @@ mod tables;
 mod tailoring;
 mod unicode;
 mod watched;
+mod weight_string;
 mod weights;
 
 use std::cmp::Ordering;

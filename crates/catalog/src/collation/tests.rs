@@ -95,25 +95,9 @@ fn hash_of(collation: &Collation, text: &[u8]) -> u64 {
     state.finish()
 }
 
-/// The weights of each level.
-fn weights_of(collation: &Collation, text: &[u8]) -> Vec<Vec<u16>> {
-    vec![match collation.order {
-        Order::Uca900 => UcaWeights::new(text).collect(),
-        Order::Unicode(unicode) => {
-            let levels = 0..usize::from(unicode.levels);
-            return levels.map(|level| unicode.weights(collation.charset, text, level).collect()).collect();
-        }
-        Order::General => GeneralWeights::new(text).collect(),
-        Order::Bytes(table) => ByteWeights::new(text, table).collect(),
-        Order::Table(table) => by_table(collation.charset, text, table).collect(),
-        Order::BytesExpanding(tables) => expanded(text, tables).collect(),
-        Order::Binary => text.iter().map(|byte| u16::from(*byte)).collect(),
-    }]
-}
-
 /// The definition, spelled out: the weights of each level, padded to the same length.
 fn reference(collation: &Collation, left: &[u8], right: &[u8]) -> Ordering {
-    let (mut left, mut right) = (weights_of(collation, left), weights_of(collation, right));
+    let (mut left, mut right) = (collation.weights_by_level(left), collation.weights_by_level(right));
     if let Some(pad) = collation.pad() {
         let length = left[0].len().max(right[0].len());
         left[0].resize(length, pad);
@@ -148,7 +132,7 @@ fn weights_are_those_mysql_gave() {
             else {
                 continue;
             };
-            let ours = weight_string(collation, &text);
+            let ours = collation.weight_string(&text);
             compared += 1;
             if crc32(&ours) != expected {
                 wrong.push(format!("{name}: {text:x?} {:?}: {ours:x?}", String::from_utf8_lossy(&text)));
@@ -157,23 +141,6 @@ fn weights_are_those_mysql_gave() {
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
     assert!(compared > 10_000);
-}
-
-/// A text's weights as WEIGHT_STRING() shows them.
-fn weight_string(collation: &Collation, text: &[u8]) -> Vec<u8> {
-    let wide =
-        matches!(collation.order, Order::Uca900 | Order::Unicode(_) | Order::General | Order::Table(_));
-    let mut levels = weights_of(collation, text);
-    while levels.len() > 3 && levels.last().is_some_and(Vec::is_empty) {
-        levels.pop();
-    }
-    let levels = levels.iter().map(|weights| -> Vec<u8> {
-        match wide {
-            true => weights.iter().flat_map(|weight| weight.to_be_bytes()).collect(),
-            false => weights.iter().map(|weight| *weight as u8).collect(),
-        }
-    });
-    levels.collect::<Vec<_>>().join(&[0, 0][..])
 }
 
 /// CRC-32 as zlib has it.

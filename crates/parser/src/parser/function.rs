@@ -1,7 +1,7 @@
 //! Function calls: by name, and the many with a syntax of their own.
 
 use super::expr::BIT_OR;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, Rejected};
 use crate::Deprecated;
 use crate::ast::{
     Aggregate, AggregateKind, Cast, CastCharset, CastType, DateArithmetic, Expr, FormatKind, Function,
@@ -538,7 +538,12 @@ impl Parser<'_> {
                 _ => WeightStringAs::Char,
             };
             self.expect_symbol(b'(')?;
-            target = Some((kind, self.unsigned()?));
+            let start = self.token.start;
+            let length = self.unsigned()?;
+            if length == 0 {
+                return Err(Rejected(start));
+            }
+            target = Some((kind, length));
             self.expect_symbol(b')')?;
         }
         self.expect_symbol(b')')?;

@@ -34,7 +34,7 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
             CastTarget::ComparedTime { fsp: *fsp }
         }
         (SqlType::DateTime { fsp } | SqlType::Timestamp { fsp }, ty) if ty.is_numeric() => {
-            CastTarget::ComparedMoment { fsp: *fsp }
+            CastTarget::ComparedMoment { fsp: *fsp, any_day: matches!(with.ty, SqlType::DateTime { .. }) }
         }
         _ => return,
     };
@@ -46,7 +46,7 @@ fn is_date(ty: &SqlType) -> bool {
 }
 
 /// A date that no column changes, where it is compared with one column of type TIME: its time of day counts.
-fn moment_as_time(expr: &mut Expr, with: &Expr) {
+pub(super) fn moment_as_time(expr: &mut Expr, with: &Expr) {
     if let SqlType::Time { fsp } = with.ty
         && with.is_field()
         && is_date(&expr.ty)

@@ -195,13 +195,7 @@ impl Binder<'_> {
                 arguments.extend(self.all(numbers)?);
                 self.call("char", arguments)
             }
-            ast::Expr::WeightString(operand, cut) => {
-                if cut.is_some() {
-                    return Err(not_supported("WEIGHT_STRING ... AS"));
-                }
-                let operand = self.expr(operand)?;
-                self.call("weight_string", vec![operand])
-            }
+            ast::Expr::WeightString(operand, cut) => self.weight_string(operand, *cut),
             ast::Expr::Values(column) => {
                 let found = self.scopes.iter().rev().find_map(|scope| Some((scope, scope.inserted?)));
                 let Some((scope, slot)) = found else { return Ok(Expr::null()) };
@@ -452,6 +446,27 @@ impl Binder<'_> {
             });
         }
         Ok(conditions)
+    }
+
+    fn weight_string(
+        &mut self,
+        operand: &ast::Expr,
+        cut: Option<(ast::WeightStringAs, u64)>,
+    ) -> SqlResult<Expr> {
+        let operand = self.expr(operand)?;
+        let arguments = match cut {
+            None => vec![operand],
+            Some((ast::WeightStringAs::Char, count)) => {
+                vec![operand, Expr::int(i64::try_from(count).unwrap_or(i64::MAX))]
+            }
+            Some((ast::WeightStringAs::Binary, count)) => {
+                let target = CastTarget::Binary { length: Some(count) };
+                let (ty, nullable) = (target.result_type(&operand.ty), operand.nullable);
+                let node = Node::Cast { operand: Box::new(operand), target };
+                vec![Expr::computed(node, ty, nullable)]
+            }
+        };
+        self.call("weight_string", arguments)
     }
 
     fn cast(&mut self, cast: &ast::Cast) -> SqlResult<Expr> {

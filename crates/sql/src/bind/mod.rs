@@ -16,7 +16,7 @@
 //! | `INTERVAL(n, a, ...)` | `interval(n, a, ...)` |
 //! | `x SOUNDS LIKE y` | `soundex(x) = soundex(y)` |
 //! | `x -> path` | `json_extract(x, path)`, `->>` inside `json_unquote` |
-//! | `WEIGHT_STRING(x)` | `weight_string(x)` |
+//! | `WEIGHT_STRING(x AS CHAR(n))` | `weight_string(x, n)` |
 
 pub mod aggregate;
 mod beforehand;

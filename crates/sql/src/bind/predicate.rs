@@ -8,7 +8,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
 use super::beforehand::text_beside_date;
-use super::compare::{compare_listed, constant_as_column, negation, row_parts, wider};
+use super::compare::{compare_listed, constant_as_column, moment_as_time, negation, row_parts, wider};
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
@@ -101,6 +101,12 @@ impl Binder<'_> {
         if !low.ty.is_string() && !high.ty.is_string() {
             operand = chosen_as_number(operand);
         }
+        // Beside a number the time of a date counts.
+        match [low.ty.is_numeric(), high.ty.is_numeric()] {
+            [true, false] => moment_as_time(&mut high, &operand),
+            [false, true] => moment_as_time(&mut low, &operand),
+            _ => {}
+        }
         constant_as_column(&mut low, &operand);
         constant_as_column(&mut high, &operand);
         let low_domain = domain_of(&operand, &low, "between")?;
@@ -158,14 +164,16 @@ impl Binder<'_> {
         if list.iter().all(|item| !item.ty.is_string()) {
             operand = chosen_as_number(operand);
         }
-        let common = dates_among_texts(&operand, &list).or_else(|| date_among_numbers(&operand, &list));
+        let made_dates = dates_among_texts(&operand, &list);
+        let makes_dates = matches!(made_dates, Some(Domain::DateTime | Domain::DateOrNone));
+        let common = made_dates.or_else(|| date_among_numbers(&operand, &list));
         let is_mixed = is_mixed(&operand, &list);
         // With one document all are compared as documents.
         let has_documents = operand.ty == SqlType::Json || list.iter().any(|item| item.ty == SqlType::Json);
         if has_documents {
             transcode_beside_document(&mut operand)?;
         }
-        if !has_documents && common != Some(Domain::DateOrNone) {
+        if !has_documents && !makes_dates {
             self.list_beside_date(&mut list, &operand);
         }
         for mut item in list {
@@ -184,7 +192,7 @@ impl Binder<'_> {
                 None => domain_of(&operand, &item, " IN ")?,
             };
             match domain {
-                Domain::DateTime => text_beside_date(&mut item, &operand),
+                Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand),
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }
@@ -295,7 +303,9 @@ fn dates_among_texts(operand: &Expr, list: &[Expr]) -> Option<Domain> {
     let all = |wanted: fn(&SqlType) -> bool| list.iter().all(|item| text(&item.ty) || wanted(&item.ty));
     let any = |wanted: fn(&SqlType) -> bool| list.iter().any(|item| wanted(&item.ty));
     if all(|ty| ty.is_temporal() && *ty != SqlType::Year) && any(dated) {
-        return Some(Domain::DateOrNone);
+        // Beside a date with a time, texts that are none are equal to each other.
+        let moment = |ty: &SqlType| matches!(ty, SqlType::DateTime { .. } | SqlType::Timestamp { .. });
+        return Some(if any(moment) { Domain::DateTime } else { Domain::DateOrNone });
     }
     let clock_or_null = |ty: &SqlType| matches!(ty, SqlType::Time { .. } | SqlType::Null);
     (text(&operand.ty) && all(clock_or_null) && any(clock)).then_some(Domain::TimeOrNone)

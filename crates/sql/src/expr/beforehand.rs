@@ -218,7 +218,7 @@ pub fn no_date(beside: &Beside, text: &[u8]) -> MysqlError {
 }
 
 /// A text as MySQL shows it: bytes that are no characters in hexadecimal.
-fn shown(text: &[u8], ty: &SqlType) -> Vec<u8> {
+pub(super) fn shown(text: &[u8], ty: &SqlType) -> Vec<u8> {
     if ty.collation() != CollationId::BINARY {
         return text.to_vec();
     }

@@ -13,7 +13,7 @@ use palisade_catalog::{
     Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, number,
 };
 
-use super::beforehand::{Beside, Unfit};
+use super::beforehand::{Beside, Unfit, shown};
 use super::convert::{display_text, text_of};
 use super::{Context, Expr};
 use crate::SqlResult;
@@ -99,6 +99,8 @@ pub enum CastTarget {
     /// there.
     ComparedMoment {
         fsp: u8,
+        /// The day may be one too many for its month, as for a DATETIME.
+        any_day: bool,
     },
 }
 
@@ -176,7 +178,7 @@ impl CastTarget {
             CastTarget::ComparedYear | CastTarget::ComparedFloat { .. } => SqlType::DOUBLE,
             CastTarget::ListedTime => SqlType::Time { fsp: 6 },
             CastTarget::ComparedTime { fsp } => SqlType::Time { fsp: *fsp },
-            CastTarget::ComparedMoment { fsp } => SqlType::DateTime { fsp: *fsp },
+            CastTarget::ComparedMoment { fsp, .. } => SqlType::DateTime { fsp: *fsp },
         }
     }
 }
@@ -301,7 +303,7 @@ impl Context<'_> {
             CastTarget::ComparedYear => self.compared_year(value),
             CastTarget::ComparedFloat { scale } => self.compared_float(&value, *scale),
             CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
-            CastTarget::ComparedMoment { fsp } => self.compared_moment(value, *fsp),
+            CastTarget::ComparedMoment { fsp, any_day } => self.compared_moment(value, *fsp, *any_day),
         }
     }
 
@@ -422,7 +424,10 @@ impl Context<'_> {
             return Ok(text);
         }
         let name = if charset == Charset::Binary { "BINARY" } else { "CHAR" };
-        self.truncated(&format!("{name}({length})"), &text)?;
+        self.truncated(
+            &format!("{name}({length})"),
+            &shown(&text, &SqlType::VarChar { length: 0, collation }),
+        )?;
         let mut text = text;
         text.truncate(end);
         Ok(text)

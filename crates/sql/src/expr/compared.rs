@@ -8,6 +8,7 @@
 //! [`CastTarget`]: super::CastTarget
 
 use palisade_catalog::decimal::ParseEnd;
+use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, Decimal, SqlType, Time, Value, number};
 
 use super::beforehand::{Beside, Unfit, no_date};
@@ -139,9 +140,12 @@ impl Context<'_> {
     }
 
     /// The date and time that DATETIME(`fsp`) keeps for a number, or the number itself if it is none.
-    pub(super) fn compared_moment(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
+    /// `any_day`: be it no day of the calendar.
+    pub(super) fn compared_moment(&mut self, value: Value, fsp: u8, any_day: bool) -> SqlResult<Value> {
         let (whole, micros) = self.whole_and_micros(&value)?;
-        Ok(match DateTime::from_number(whole, micros, self.reading_mode()) {
+        let mode = self.reading_mode();
+        let mode = TemporalMode { allow_invalid_dates: mode.allow_invalid_dates || any_day, ..mode };
+        Ok(match DateTime::from_number(whole, micros, mode) {
             Some(parsed) => Value::DateTime(self.datetime_of_digits(parsed.value, fsp)),
             None => value,
         })

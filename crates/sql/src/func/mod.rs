@@ -42,6 +42,7 @@ pub mod string;
 pub mod temporal;
 pub mod time_sum;
 pub mod unit;
+pub mod weight_string;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -256,6 +257,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         json::value::FUNCTIONS,
         info::FUNCTIONS,
         named_lock::FUNCTIONS,
+        weight_string::FUNCTIONS,
     ];
     for function in tables.into_iter().flatten() {
         let before = map.insert(function.name, function);
