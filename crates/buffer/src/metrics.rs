@@ -36,6 +36,14 @@ palisade_base::metrics! {
     pub static BUFFER_PAGES_READ: Counter = "buffer_pages_read", "buffer", "Number of pages read", "Innodb_pages_read";
     /// Pages written to their place on disk.
     pub static BUFFER_PAGES_WRITTEN: Counter = "buffer_pages_written", "buffer", "Number of pages written", "Innodb_pages_written";
+    /// Pages written out of place.
+    pub static PAGES_PLACED: Counter = "buffer_pages_placed", "buffer", "Number of pages written to free places", "Palisade_pages_placed";
+    /// The same whose places were written into the map at once, because the log took no record.
+    pub static PAGES_PLACED_BY_MAP: Counter = "buffer_pages_placed_by_map", "buffer", "Number of pages written to free places that the map had to take because the redo log was full", "Palisade_pages_placed_by_map";
+    /// Chunks written into maps.
+    pub static MAP_CHUNKS_WRITTEN: Counter = "buffer_map_chunks_written", "buffer", "Number of chunks of places written into the maps of tables that are written out of place", "Palisade_map_chunks_written";
+    /// Batches that had to wait for a free run.
+    pub static PLACE_WAITS: Counter = "buffer_place_waits", "buffer", "Number of waits for a free place", "Palisade_place_waits";
     /// Bytes read from data files.
     pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes", "Innodb_data_read";
     /// Bytes written to data files.

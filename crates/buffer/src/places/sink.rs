@@ -135,11 +135,13 @@ impl OutOfPlace {
         match credit {
             Some(credit) => self.record(rounds, credit)?,
             None => {
+                metrics::PAGES_PLACED_BY_MAP.add(pages);
                 let place = |round: &Round<'_>| round.store.write_places(&round.pages, &self.view(), queue);
                 // Each is tried: what fails keeps its old runs, and what is not tried would lose the new ones.
                 rounds.iter().map(place).fold(Ok(()), io::Result::and)?;
             }
         }
+        metrics::PAGES_PLACED.add(pages);
         metrics::BUFFER_PAGES_WRITTEN.add(pages);
         metrics::BUFFER_DATA_WRITTEN.add(rounds.iter().map(Round::stored).sum());
         Ok(())

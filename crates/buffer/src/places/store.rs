@@ -418,6 +418,7 @@ impl PlaceStore {
                 _ if !runs.is_empty() || !may_wait => return Ok(runs),
                 _ if state.in_flight == 0 => return Err(io::ErrorKind::StorageFull.into()),
                 _ => {
+                    metrics::PLACE_WAITS.increment();
                     self.changed.wait_for(&mut state, RUN_PAUSE);
                     is_full = false;
                 }
@@ -520,6 +521,7 @@ impl PlaceStore {
     /// back. If the disk is too full for it the marks stay.
     fn write_images(&self, images: Vec<Snapshot>, log: &Log, queue: &mut WriteQueue) -> io::Result<()> {
         let written = self.write_slots(&images, queue);
+        metrics::MAP_CHUNKS_WRITTEN.add(images.len() as u64);
         let mut state = self.state.lock();
         for Snapshot { number, mark, limbo, .. } in images {
             match &written {
