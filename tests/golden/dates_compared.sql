@@ -39,6 +39,9 @@ SELECT id, dt > 20240230 a, dt < 20240431101010 b, d > 20240230 c, dt BETWEEN 20
 SELECT id FROM m WHERE dt < 20240431 ORDER BY id;
 -- beside a number as the other bound the time of a date counts
 SELECT id, t BETWEEN 1234 AND TIMESTAMP'2023-12-31 23:59:59' a, t BETWEEN DATE'2023-12-31' AND 110000 b, t BETWEEN TIME'01:00:00' AND TIMESTAMP'2023-12-31 23:59:59' c FROM m ORDER BY id;
+-- two bounds that are the same are one comparison, but not of NOT BETWEEN
+SELECT id FROM m WHERE d BETWEEN 'x' AND 'x' ORDER BY id;
+SELECT COUNT(*) FROM m WHERE id > 9 AND d NOT BETWEEN 'x' AND 'x';
 -- a subquery that is a literal is that literal
 SELECT id, d = (SELECT '2024-02-29') a, d IN (SELECT '2024-2-29') b, d NOT IN (SELECT DATE'2024-02-29') c, t = (SELECT TIMESTAMP'2023-12-31 10:00:00') d, d = ((SELECT (SELECT 20240229))) e, t IN (SELECT TIMESTAMP'2023-12-31 10:00:00') f FROM m ORDER BY id;
 SELECT id FROM m WHERE d = (SELECT 'x');

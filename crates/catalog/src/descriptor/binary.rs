@@ -326,6 +326,7 @@ impl Binary for DefaultValue {
                 out.push(3);
                 text.put(out);
             }
+            DefaultValue::Removed => out.push(4),
         }
     }
     fn get(from: &mut Reader<'_>) -> Result<Self> {
@@ -334,6 +335,7 @@ impl Binary for DefaultValue {
             1 => DefaultValue::Literal(Value::get(from)?),
             2 => DefaultValue::CurrentTimestamp,
             3 => DefaultValue::Expression(String::get(from)?),
+            4 => DefaultValue::Removed,
             _ => return Err(DescriptorError::Damaged("unknown kind of default")),
         })
     }

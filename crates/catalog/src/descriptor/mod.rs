@@ -58,6 +58,8 @@ pub enum DefaultValue {
     CurrentTimestamp,
     /// DEFAULT (expression), as text.
     Expression(String),
+    /// None, of a nullable column: ALTER TABLE ... DROP DEFAULT has taken away what it had. Error 1364.
+    Removed,
 }
 
 /// A generated column's expression.

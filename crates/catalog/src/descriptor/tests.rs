@@ -9,10 +9,11 @@ fn random_def(prng: &mut Prng) -> TableDef {
     let mut def = random_table(prng);
     let values = random_row(prng, &def);
     for (column, value) in def.columns.iter_mut().zip(values) {
-        column.default = match prng.below(4) {
+        column.default = match prng.below(5) {
             0 => DefaultValue::None,
             1 => DefaultValue::CurrentTimestamp,
             2 => DefaultValue::Expression("uuid()".into()),
+            3 => DefaultValue::Removed,
             _ => DefaultValue::Literal(value.clone()),
         };
         column.instant_default = value;

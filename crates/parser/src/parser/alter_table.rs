@@ -219,7 +219,7 @@ impl Parser<'_> {
             Some(keyword) => {
                 let old = self.name()?;
                 self.expect(Keyword::TO)?;
-                let new = self.name()?;
+                let new = if keyword == Keyword::COLUMN { self.name()? } else { self.new_index_name()? };
                 Ok(match keyword {
                     Keyword::COLUMN => AlterAction::RenameColumn(old, new),
                     _ => AlterAction::RenameIndex(old, new),

@@ -106,7 +106,7 @@ impl Parser<'_> {
         if matches!(kind, IndexKind::Unique | IndexKind::FullText | IndexKind::Spatial) {
             self.accept_any(&[Keyword::INDEX, Keyword::KEY]);
         }
-        let own_name = if self.is_name() { Some(self.name()?) } else { None };
+        let own_name = if self.is_name() { Some(self.new_index_name()?) } else { None };
         let name = own_name.or(constraint_name);
         Ok(Some(TableConstraint::Index(self.index_definition(kind, name)?)))
     }
@@ -556,7 +556,7 @@ impl Parser<'_> {
 
     /// Behind CREATE [UNIQUE | FULLTEXT | SPATIAL] INDEX.
     pub(super) fn create_index(&mut self, kind: IndexKind) -> Parsed<Statement> {
-        let name = self.name()?;
+        let name = self.new_index_name()?;
         let mut using = None;
         if self.accept_any(&[Keyword::USING, Keyword::TYPE]).is_some() {
             using = Some(IndexOption::Using(self.index_type()?));

@@ -21,6 +21,16 @@ impl Parser<'_> {
         Ok(name)
     }
 
+    /// The name of an index that is made, which may be empty where it is quoted: that is an error of the
+    /// statement's, not of the grammar.
+    pub(super) fn new_index_name(&mut self) -> Parsed<Name> {
+        if self.is_kind(TokenKind::QuotedName) && self.bytes(self.token).len() == 2 {
+            self.advance();
+            return Ok(Name::new());
+        }
+        self.name()
+    }
+
     /// The identifier a token spells; it must be UTF-8 and not empty.
     pub(super) fn name_text(&self, token: Token) -> Parsed<Name> {
         let bytes = self.bytes(token);

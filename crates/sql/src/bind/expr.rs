@@ -535,7 +535,9 @@ impl Binder<'_> {
         match &known.default {
             DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), known.sql_type.clone())),
             DefaultValue::None if known.nullable => Ok(Expr::null()),
-            DefaultValue::None => Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, known.name)),
+            DefaultValue::None | DefaultValue::Removed => {
+                Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, known.name))
+            }
             DefaultValue::CurrentTimestamp | DefaultValue::Expression(_) => {
                 Err(mysql_error!(ER_DEFAULT_AS_VAL_GENERATED))
             }

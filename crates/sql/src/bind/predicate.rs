@@ -96,8 +96,11 @@ impl Binder<'_> {
             let domain = Domain::Text(collation);
             return Ok(between_bounds(operand, domain, [low, high], between.negated));
         }
-        self.convert_beforehand(&low, &operand, Standing::Bound(Box::new(high.clone())));
-        self.convert_beforehand(&high, &operand, Standing::Bound(Box::new(low.clone())));
+        // NOT BETWEEN of two bounds that are the same is no comparison with one.
+        if !between.negated || !low.ty.is_string() || !high.ty.is_string() {
+            self.convert_beforehand(&low, &operand, Standing::Bound(Box::new(high.clone())));
+            self.convert_beforehand(&high, &operand, Standing::Bound(Box::new(low.clone())));
+        }
         if !low.ty.is_string() && !high.ty.is_string() {
             operand = chosen_as_number(operand);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_BAD_FIELD_ERROR;
 use palisade_base::mysql_error;
+use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Column, SqlType};
 use palisade_engine::Table;
@@ -229,8 +230,12 @@ fn column_meta(table: &Table, alias: &str, position: usize, column: &Column) -> 
     if column.on_update_now {
         bits |= flags::ON_UPDATE_NOW;
     }
-    let no_default = matches!(column.default, palisade_catalog::descriptor::DefaultValue::None);
-    if no_default && !column.nullable && !column.auto_increment {
+    let no_default = match column.default {
+        DefaultValue::None => !column.nullable,
+        DefaultValue::Removed => true,
+        _ => false,
+    };
+    if no_default && !column.auto_increment {
         bits |= flags::NO_DEFAULT_VALUE;
     }
     ColumnMeta {

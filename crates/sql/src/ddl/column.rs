@@ -14,7 +14,7 @@ use palisade_parser::ast::{
     CheckConstraint, ColumnAttribute, ColumnDefault, ColumnDefinition, Expr, Literal, TypeKind, UnaryOp,
 };
 
-use super::{Definer, types, unsupported};
+use super::{Definer, attribute, types, unsupported};
 use crate::SqlResult;
 use crate::mode::SqlMode;
 
@@ -100,9 +100,9 @@ pub fn define(
             ColumnAttribute::Collate(_)
             | ColumnAttribute::ColumnFormat(_)
             | ColumnAttribute::Storage(_)
-            | ColumnAttribute::Srid(_)
-            | ColumnAttribute::EngineAttribute(_)
-            | ColumnAttribute::SecondaryEngineAttribute(_) => {}
+            | ColumnAttribute::Srid(_) => {}
+            ColumnAttribute::EngineAttribute(text) => attribute::refuse(text)?,
+            ColumnAttribute::SecondaryEngineAttribute(text) => attribute::check(text)?,
         }
     }
     if defined.primary {

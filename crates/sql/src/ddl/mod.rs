@@ -16,6 +16,7 @@
 //! before.
 
 pub mod alter;
+mod attribute;
 mod check_table;
 mod checksum;
 pub mod column;

@@ -99,7 +99,7 @@ pub(super) fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Sou
         DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
         DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
         DefaultValue::Expression(_) => Ok(Source::Expression),
-        DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
-        DefaultValue::None => Ok(Source::Value(implicit_default(column))),
+        DefaultValue::None | DefaultValue::Removed if column.nullable => Ok(Source::Value(Value::Null)),
+        DefaultValue::None | DefaultValue::Removed => Ok(Source::Value(implicit_default(column))),
     }
 }

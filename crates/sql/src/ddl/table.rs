@@ -18,7 +18,7 @@ use palisade_parser::ast::{
 };
 
 use super::page_sink::{self, PAGE_SINK};
-use super::{Definer, column, compression, expression, foreign, types, unsupported};
+use super::{Definer, attribute, column, compression, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::{SqlError, SqlResult};
@@ -222,6 +222,7 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::Union(_) => unsupported("the MERGE engine"),
         TableOption::Other(name, value) if name == PAGE_SINK => Ok(page_sink::set(def, value)?),
         TableOption::Other(name, value) => {
+            attribute::check_option(name, value)?;
             if compression::set_of_mariadb(def, name, value)? {
                 return Ok(());
             }
@@ -334,10 +335,9 @@ pub fn add_index(
             IndexOption::Invisible => index.invisible = true,
             IndexOption::WithParser(_) => return unsupported("WITH PARSER"),
             // every index is a B+tree; MySQL's own engine takes these and does the same
-            IndexOption::Using(_)
-            | IndexOption::KeyBlockSize(_)
-            | IndexOption::EngineAttribute(_)
-            | IndexOption::SecondaryEngineAttribute(_) => {}
+            IndexOption::Using(_) | IndexOption::KeyBlockSize(_) => {}
+            IndexOption::EngineAttribute(text) => attribute::refuse(text)?,
+            IndexOption::SecondaryEngineAttribute(text) => attribute::check(text)?,
         }
     }
     if def.indexes.iter().filter(|index| !index.hidden).count() > MOST_INDEXES {
@@ -443,7 +443,7 @@ pub fn check_index_name(name: &str) -> SqlResult<()> {
     if name.eq_ignore_ascii_case(GENERATED_CLUSTERED_INDEX) {
         return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, GENERATED_CLUSTERED_INDEX));
     }
-    if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+    if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() || name.ends_with(' ') {
         return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, name));
     }
     Ok(())

@@ -117,7 +117,7 @@ impl Binder<'_> {
                 DefaultValue::None if matches!(column.sql_type, SqlType::Enum { .. }) => {
                     ColumnDefault::Value(store::implicit_default(column))
                 }
-                DefaultValue::None => ColumnDefault::Missing,
+                DefaultValue::None | DefaultValue::Removed => ColumnDefault::Missing,
             });
         }
         Ok(defaults)
@@ -334,7 +334,7 @@ impl Context<'_> {
                     return Err(error.into());
                 }
                 self.session.warnings.warn(error);
-                Ok(store::implicit_default(column))
+                Ok(if column.nullable { Value::Null } else { store::implicit_default(column) })
             }
         }
     }

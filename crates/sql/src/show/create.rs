@@ -54,7 +54,7 @@ pub fn value_literal(value: &Value, column: &Column) -> String {
 /// A default value as SHOW COLUMNS and COLUMN_DEFAULT show it; `None` is NULL or none.
 pub fn default_text(column: &Column) -> Option<String> {
     match &column.default {
-        DefaultValue::None | DefaultValue::Literal(Value::Null) => None,
+        DefaultValue::None | DefaultValue::Removed | DefaultValue::Literal(Value::Null) => None,
         DefaultValue::Literal(value) => Some(value_text(value, column)),
         DefaultValue::CurrentTimestamp => Some(current_timestamp(column)),
         DefaultValue::Expression(expression) => Some(expression.clone()),
@@ -199,6 +199,7 @@ fn column_line(def: &TableDef, column: &Column) -> String {
         out.push_str(" NULL");
     }
     match &column.default {
+        DefaultValue::Removed => {}
         DefaultValue::None | DefaultValue::Literal(Value::Null) => {
             let implicit = column.nullable
                 && !column.auto_increment

@@ -218,7 +218,7 @@ impl Draft {
                 self.effects.note(Effort::Instant);
             }
             AlterAction::DropDefault(_) => {
-                column.default = DefaultValue::None;
+                column.default = if column.nullable { DefaultValue::Removed } else { DefaultValue::None };
                 self.effects.note(Effort::Instant);
             }
             AlterAction::SetColumnVisible(_, visible) => {
