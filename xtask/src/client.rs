@@ -107,6 +107,11 @@ impl Column {
         self.kind == 3 && self.flags & UNSIGNED != 0
     }
 
+    /// Whether it is a DECIMAL.
+    pub fn is_decimal(&self) -> bool {
+        self.kind == 246
+    }
+
     /// Whether its values are doubles.
     pub fn is_double(&self) -> bool {
         APPROXIMATE.contains(&self.kind)

@@ -226,6 +226,12 @@ impl Store<'_> {
         const MOST_BYTES: usize = 1024;
         let text = match self.value {
             ValueRef::Bytes(text) => text.get(..MOST_BYTES).unwrap_or(text).to_vec(),
+            // with as many digits as it has, whatever its column shows
+            ValueRef::Double(_) | ValueRef::Float(_) => {
+                let mut digits = Vec::new();
+                self.value.append_text(&SqlType::Null, &mut digits);
+                digits
+            }
             _ => self.text(),
         };
         if self.source_charset() == Charset::Binary {

@@ -1,6 +1,6 @@
 //! Storing into DATE, TIME, DATETIME and TIMESTAMP columns.
 
-use super::{Result, Store, StoreErrorKind};
+use super::{Result, Store, StoreError, StoreErrorKind};
 use crate::decimal::Decimal;
 use crate::temporal::{DateTime, NoTime, Parsed, TemporalMode, Time, Timestamp, Zone};
 use crate::value::{Value, ValueRef};
@@ -172,11 +172,27 @@ impl Store<'_> {
         let local = self.at_fsp(local, fsp, "datetime")?;
         match self.context.zone.to_timestamp(local) {
             Some(point) => Ok(Value::Timestamp(point)),
-            None => self.problem_or(
-                StoreErrorKind::IncorrectTemporal("datetime"),
-                StoreErrorKind::OutOfRange,
-                Value::Timestamp(Timestamp::ZERO),
-            ),
+            None => {
+                // A date and time is shown with the column's digits.
+                if let ValueRef::DateTime(_) = self.value {
+                    return self.beyond_timestamp(local, fsp);
+                }
+                self.problem_or(
+                    StoreErrorKind::IncorrectTemporal("datetime"),
+                    StoreErrorKind::OutOfRange,
+                    Value::Timestamp(Timestamp::ZERO),
+                )
+            }
+        }
+    }
+
+    fn beyond_timestamp(&mut self, local: DateTime, fsp: u8) -> Result<Value> {
+        let mut shown = Vec::new();
+        local.format(fsp, &mut shown);
+        let value = String::from_utf8_lossy(&shown).into_owned();
+        match self.context.strict {
+            true => Err(StoreError { kind: StoreErrorKind::IncorrectTemporal("datetime"), value }),
+            false => self.problem(StoreErrorKind::OutOfRange, Value::Timestamp(Timestamp::ZERO)),
         }
     }
 

@@ -31,7 +31,8 @@ pub(super) fn text_beside_date(expr: &mut Expr, with: &Expr) {
 fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit) {
     literal_date(expr);
     if expr.ty.is_string() {
-        let day = beside.ty == SqlType::Date && !expr.is_constant();
+        let is_value = expr.is_constant() || matches!(expr.node, Node::UserVariable(_));
+        let day = beside.ty == SqlType::Date && !is_value;
         let text = std::mem::replace(expr, Expr::null());
         let target = CastTarget::ComparedDate { beside: Box::new(beside), unfit, day };
         let ty = target.result_type(&text.ty);

@@ -90,7 +90,8 @@ fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
 }
 
 fn read_as(target: CastTarget, expr: &mut Expr) {
-    if matches!(expr.node, Node::Literal(Value::Bit { .. })) {
+    // A binary literal is a number already, which YEAR alone reads otherwise.
+    if matches!(expr.node, Node::Literal(Value::Bit { .. })) && target != CastTarget::ComparedYear {
         return;
     }
     let constant = std::mem::replace(expr, Expr::null());
@@ -210,8 +211,10 @@ pub(super) fn compare_leniently(comparison: Comparison, mut left: Expr, mut righ
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
         Domain::Text(collation) => {
-            transcode_to(&mut left, collation)?;
-            transcode_to(&mut right, collation)?;
+            for part in [&mut left, &mut right] {
+                time_as_text(part, collation);
+                transcode_to(part, collation)?;
+            }
         }
         Domain::DateTime => {
             let beside = left.clone();
@@ -231,6 +234,16 @@ pub(super) fn compare_leniently(comparison: Comparison, mut left: Expr, mut righ
         && (left.nullable || right.nullable || domain == Domain::DateTime);
     let node = Node::Compare { comparison, domain, left: Box::new(left), right: Box::new(right) };
     Ok(Expr::truth(node, nullable))
+}
+
+/// A time that is compared with a text, as the text that it is: with the digits of its type.
+pub(super) fn time_as_text(expr: &mut Expr, collation: CollationId) {
+    if matches!(expr.ty, SqlType::Time { .. }) {
+        let time = std::mem::replace(expr, Expr::null());
+        let target = CastTarget::Char { length: None, collation };
+        let (ty, nullable) = (target.result_type(&time.ty), time.nullable);
+        *expr = Expr::computed(Node::Cast { operand: Box::new(time), target }, ty, nullable);
+    }
 }
 
 /// `NOT expr`, pushed into what knows its own negation.

@@ -313,7 +313,7 @@ impl Binder<'_> {
                 Expr::computed(Node::BitNot(Box::new(operand)), ty, nullable)
             }
             UnaryOp::Minus => {
-                let operand = as_number(operand);
+                let operand = negative_as_decimal(as_number(operand));
                 let ty = match &operand.ty {
                     SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
                     SqlType::Decimal { precision, scale, .. } => {
@@ -633,4 +633,24 @@ fn literal_of(query: &ast::Query) -> Option<&ast::Expr> {
         [ast::SelectItem::Expr { expr: ast::Expr::Subquery(query), .. }] if is_bare => literal_of(query),
         _ => None,
     }
+}
+
+/// A constant below zero that is negated once more: MySQL makes a DECIMAL of it, lest it be too large for a
+/// BIGINT.
+fn negative_as_decimal(expr: Expr) -> Expr {
+    let number = match &expr.node {
+        Node::Literal(Value::Int(number)) => *number,
+        Node::Negate(operand) => match &operand.node {
+            Node::Literal(Value::Int(number)) => number.saturating_neg(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    if number >= 0 || !matches!(expr.ty, SqlType::Int { .. }) {
+        return expr;
+    }
+    let precision = number.unsigned_abs().ilog10() as u8 + 1;
+    let target = CastTarget::Decimal { precision, scale: 0 };
+    let (ty, nullable) = (target.result_type(&expr.ty), expr.nullable);
+    Expr::computed(Node::Cast { operand: Box::new(expr), target }, ty, nullable)
 }

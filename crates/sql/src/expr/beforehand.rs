@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_TRUNCATED_WRONG_VALUE, ER_WRONG_VALUE};
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::temporal::{NoTime, TemporalMode};
 use palisade_catalog::{CollationId, DateTime, SqlType, Time, Value};
 
 use super::convert::text_of;
@@ -135,8 +135,11 @@ impl Context<'_> {
         if matches!(beside.ty, SqlType::Time { .. }) {
             let is_time = match self.time_of_text(&text) {
                 Some(parsed) => !parsed.truncated,
-                // No text at all is no time, of which only a list says so.
-                None => text.is_empty() && !is_listed,
+                // A text of nothing, or with an exponent, is no time, of which only a list says so.
+                None => {
+                    let reason = Time::read(&text, self.reading_mode()).err();
+                    matches!(reason, Some(NoTime::Empty | NoTime::Exponent)) && !is_listed
+                }
             };
             return match is_time {
                 true => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use palisade_catalog::Value;
+use palisade_catalog::{SqlType, Value};
 
 use super::convert::display_text;
 use super::{ArithmeticOp, BitOp, Expr, Node, SubqueryUse, Truth};
@@ -53,6 +53,10 @@ impl Display for Expr {
             Node::Literal(value) => {
                 let text = display_text(value.as_ref(), &self.ty);
                 match value {
+                    // TRUE and FALSE are the literals of type INT
+                    Value::Int(truth @ 0..=1) if self.ty == SqlType::INT => {
+                        f.write_str(if *truth == 1 { "true" } else { "false" })
+                    }
                     Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
                         match text.strip_prefix('-') {
                             Some(magnitude) => write!(f, "-({magnitude})"),

@@ -2,7 +2,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`] |
+//! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`], how long
+//! they are in [`text_length`] |
 //! | [`base64`] | TO_BASE64 and FROM_BASE64 |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
@@ -40,6 +41,7 @@ pub mod number;
 pub mod regexp;
 pub mod string;
 pub mod temporal;
+pub mod text_length;
 pub mod time_sum;
 pub mod unit;
 pub mod weight_string;

@@ -7,7 +7,9 @@ use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, V
 
 use super::edit::{self, Side};
 use super::locale::{self, Locale};
-use super::{Evaluation, Function, MANY, Typed, characters, function, text_of_length, text_type};
+use super::{
+    Evaluation, Function, MANY, Typed, characters, function, text_length, text_of_length, text_type,
+};
 use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Domain, Expr, Node};
 use crate::place::At;
@@ -30,16 +32,16 @@ pub static FUNCTIONS: &[Function] = &[
     function("export_set", (3, 5), export_set_type, Strict(export_set)),
     function("field", (2, MANY), int_never_null, Nullable(field)),
     function("find_in_set", (2, 2), int, Strict(find_in_set)),
-    function("format", (2, 3), number_text, Nullable(format)),
+    function("format", (2, 3), text_length::formatted, Nullable(format)),
     function("hex", (1, 1), hex_type, Strict(hex)),
     function("insert", (4, 4), insert_type, Strict(insert)),
     function("instr", (2, 2), int, Strict(instr)),
     function("lcase", (1, 1), first_type, Strict(lower)),
-    function("left", (2, 2), first_type, Strict(left)),
+    function("left", (2, 2), text_length::part, Strict(left)),
     function("length", (1, 1), int, Strict(length)),
     function("locate", (2, 3), int, Strict(locate)),
     function("lower", (1, 1), first_type, Strict(lower)),
-    function("lpad", (3, 3), edited_type, Strict(lpad)),
+    function("lpad", (3, 3), text_length::padded, Strict(lpad)),
     function("ltrim", (1, 1), first_type, Strict(ltrim)),
     function("make_set", (2, MANY), tail_type, Nullable(make_set)),
     function("mid", (2, 3), first_type, Strict(substring)),
@@ -48,14 +50,14 @@ pub static FUNCTIONS: &[Function] = &[
     function("ord", (1, 1), int, Strict(ord)),
     function("position", (2, 2), int, Strict(locate)),
     function("quote", (1, 1), quote_type, Nullable(quote)),
-    function("repeat", (2, 2), edited_type, Strict(repeat)),
-    function("replace", (3, 3), edited_type, Strict(replace)),
+    function("repeat", (2, 2), text_length::repeated, Strict(repeat)),
+    function("replace", (3, 3), text_length::replaced, Strict(replace)),
     function("reverse", (1, 1), first_type, Strict(reverse)),
-    function("right", (2, 2), first_type, Strict(right)),
-    function("rpad", (3, 3), edited_type, Strict(rpad)),
+    function("right", (2, 2), text_length::part, Strict(right)),
+    function("rpad", (3, 3), text_length::padded, Strict(rpad)),
     function("rtrim", (1, 1), first_type, Strict(rtrim)),
     function("soundex", (1, 1), first_type, Strict(soundex)),
-    function("space", (1, 1), space_type, Strict(space)),
+    function("space", (1, 1), text_length::spaces, Strict(space)),
     function("strcmp", (2, 2), int, Strict(strcmp)),
     function("substr", (2, 3), first_type, Strict(substring)),
     function("substring", (2, 3), first_type, Strict(substring)),
@@ -99,7 +101,7 @@ fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 /// The collation of a text that is changed: what is put into it does not change that.
-fn collation_of(text: &Expr, connection: CollationId) -> CollationId {
+pub(super) fn collation_of(text: &Expr, connection: CollationId) -> CollationId {
     match &text.ty {
         ty if ty.is_string() => ty.collation(),
         SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
@@ -164,12 +166,6 @@ fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> 
     Ok(Typed::strict(text_of_length(length, collation_of(text, connection)), arguments))
 }
 
-/// Text whose length depends on a value: LONGTEXT, in the collation of the first argument.
-fn edited_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let collation = collation_of(arguments.at(0)?, connection);
-    Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), collation)))
-}
-
 /// A text even of bytes: in the connection's collation then. That of a number is in the collation which
 /// MySQL says numbers have.
 fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -181,10 +177,6 @@ fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
         ty => ty.collation(),
     };
     Ok(Typed::never_null(text_of_length(characters(argument) * 2 + 2, collation)))
-}
-
-fn space_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), connection)))
 }
 
 /// The first argument's text, in the result's character set, which is also given.
