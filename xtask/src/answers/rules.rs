@@ -120,16 +120,22 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "A DECIMAL among the texts of a UNION has the digits of its type",
+        name: "A DECIMAL among the texts of a UNION, or stored as a text, has the digits of its type",
         accepts: |case| {
-            case.step.text().contains("UNION")
-                && differs_only_where(case, |ours, theirs| {
-                    let rest = ours.strip_prefix(theirs).unwrap_or("x");
-                    let is_scale =
-                        |rest: &str| rest.strip_prefix('.').unwrap_or(rest).bytes().all(|b| b == b'0');
-                    theirs.parse::<f64>().is_ok() && ours.contains('.') && is_scale(rest)
-                })
+            let text = case.step.text();
+            let is_stored = text.contains(", HEX(") && text.contains(" FROM x");
+            text.contains("UNION") && differs_only_where(case, has_digits_of_type)
+                || is_stored
+                    && differs_only_where(case, |ours, theirs| {
+                        let in_hex = ours.strip_prefix(theirs).and_then(|rest| rest.strip_prefix("2E"));
+                        has_digits_of_type(ours, theirs)
+                            || in_hex.is_some_and(|rest| rest.trim_start_matches("30").is_empty())
+                    })
         },
+    },
+    Rule {
+        name: "A constant text that the character set beside it cannot hold is 3854 when the statement begins",
+        accepts: |case| case.difference == Difference::OnlyPalisadeFails && case.ours.error() == Some(3854),
     },
     Rule {
         name: "A bound of BETWEEN that a DATETIME or TIME column cannot keep is compared as what it says",
@@ -360,7 +366,9 @@ const RULES: &[Rule] = &[
                 text.ends_with(&format!(" SET {column} = {from}"))
                     || text.contains(&format!("({column}) SELECT {source} FROM "))
             };
-            let is_copy = copies("f2", "f", "c_float") || copies("d2", "d", "c_double");
+            let again =
+                ["f2", "d2"].iter().any(|column| text.ends_with(&format!(" {column} = VALUES({column})")));
+            let is_copy = copies("f2", "f", "c_float") || copies("d2", "d", "c_double") || again;
             let is_refused =
                 case.difference == Difference::OnlyPalisadeFails && case.ours.error() == Some(1264);
             is_copy && (is_refused || same_but_for_warnings(case, |code, _| code == "1264"))
@@ -403,6 +411,13 @@ fn differs_only_where(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
             (Some(ours), Some(theirs)) => ours == theirs || meant(ours, theirs),
             (ours, theirs) => ours == theirs,
         })
+}
+
+/// Whether a DECIMAL is shown with zeros behind the point that the other does not show.
+fn has_digits_of_type(ours: &str, theirs: &str) -> bool {
+    let rest = ours.strip_prefix(theirs).unwrap_or("x");
+    let is_scale = rest.strip_prefix('.').unwrap_or(rest).bytes().all(|b| b == b'0');
+    theirs.parse::<f64>().is_ok() && ours.contains('.') && is_scale
 }
 
 /// Whether a statement stores nothing but in a user variable.
