@@ -603,6 +603,7 @@ error_codes! {
     ER_MULTIPLE_JSON_VALUES = 3967, "22034", "More than one value was found by '%s' on the specified path.";
     ER_INVALID_JSON_ATTRIBUTE = 3980, "HY000", "Invalid json attribute, error: \"%s\" at pos %u: '%-.192s'";
     ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED = 3981, "HY000", "Storage engine '%s' does not support ENGINE_ATTRIBUTE.";
+    ER_INVALID_USER_ATTRIBUTE_JSON = 3982, "HY000", "The user attribute must be a valid JSON object";
     ER_IMPOSSIBLE_STRING_CONVERSION = 3988, "HY000", "Conversion from collation %s into %s impossible for %s";
     ER_SCHEMA_READ_ONLY = 3989, "HY000", "Schema '%s' is in read only mode.";
     ER_CHARACTER_SET_MISMATCH = 3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.";

@@ -202,16 +202,18 @@ fn user_attribute_columns() -> Columns {
     vec![("USER", text(32)), ("HOST", text(255)), ("ATTRIBUTE", text(65_535))]
 }
 
-/// The accounts: none has attributes, because CREATE USER takes none.
+/// The accounts, and what COMMENT and ATTRIBUTE say of them.
 fn user_attributes(host: &ServerHost, session: &Session) -> Rows {
     let sees_all = host.asked(session, |asker| asker.check_reads_accounts().is_ok());
     let own = AccountName::of_session(&session.account);
     let accounts = host.accounts.load();
     let seen = accounts.iter().filter(|account| sees_all || account.name == own);
-    let row = |AccountName { user, host }: &AccountName| {
-        vec![Value::bytes(user.clone()), Value::bytes(host.clone()), Value::Null]
+    let row = |account: &Account| {
+        let AccountName { user, host } = &account.name;
+        let metadata = account.metadata.as_ref().map_or(Value::Null, |text| Value::bytes(text.clone()));
+        vec![Value::bytes(user.clone()), Value::bytes(host.clone()), metadata]
     };
-    seen.map(|account| row(&account.name)).collect()
+    seen.map(row).collect()
 }
 
 fn privilege_columns(on: &[&'static str]) -> Columns {

@@ -171,6 +171,23 @@ fn put_double(value: f64, out: &mut Vec<u8>) {
 }
 
 impl Json {
+    /// Changed by a patch, as RFC 7396 says: members of an object take the place of those of the same name, and
+    /// null takes one away. A patch that is no object takes the place of the whole.
+    pub fn patched(self, patch: Json) -> Json {
+        let Json::Object(patch) = patch else { return patch };
+        let mut members = match self {
+            Json::Object(members) => members,
+            _ => Members::new(),
+        };
+        for (name, value) in patch {
+            let before = members.remove(&name);
+            if value != Json::Null {
+                members.insert(name, before.unwrap_or(Json::Null).patched(value));
+            }
+        }
+        Json::Object(members)
+    }
+
     /// Its text in MySQL's normal form.
     pub fn to_text(&self) -> Vec<u8> {
         let mut out = Vec::new();

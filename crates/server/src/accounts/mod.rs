@@ -28,6 +28,7 @@
 //! password expiry and history.
 
 pub mod authorize;
+mod metadata;
 pub mod password;
 pub mod privilege;
 pub mod statements;

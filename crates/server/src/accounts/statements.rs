@@ -12,6 +12,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::ValueRef;
+use palisade_catalog::json::Json;
 use palisade_parser::ast::{
     self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
@@ -23,7 +24,7 @@ use super::authorize::Asker;
 use super::password::Plugin;
 use super::privilege::{DYNAMIC, Level, Privileges};
 use super::table::{Account, AccountName, AccountTable};
-use super::unguessable;
+use super::{metadata, unguessable};
 use crate::administration::text_column;
 use crate::host::ServerHost;
 
@@ -197,6 +198,8 @@ struct Changes {
     proof: Option<(Plugin, Vec<u8>)>,
     requires_tls: Option<bool>,
     locked: Option<bool>,
+    /// A patch of what is said of it.
+    metadata: Option<Json>,
 }
 
 impl Changes {
@@ -216,7 +219,7 @@ impl Changes {
             Some(_) => return Err(not_supported("REQUIRE X509")),
         };
         supported(options)?;
-        Ok(Changes { proof, requires_tls, locked: options.locked })
+        Ok(Changes { proof, requires_tls, locked: options.locked, metadata: metadata::of(options)? })
     }
 
     fn apply(&self, account: &mut Account) {
@@ -226,6 +229,9 @@ impl Changes {
         }
         account.requires_tls = self.requires_tls.unwrap_or(account.requires_tls);
         account.locked = self.locked.unwrap_or(account.locked);
+        if let Some(patch) = &self.metadata {
+            metadata::apply(account, patch);
+        }
     }
 }
 
@@ -246,8 +252,6 @@ fn supported(options: &AccountOptions) -> SqlResult<()> {
         ),
         (matches!(options.failed_login_attempts, Some(1..)), "FAILED_LOGIN_ATTEMPTS"),
         (!matches!(options.password_lock_days, None | Some(Some(0))), "PASSWORD_LOCK_TIME"),
-        (options.comment.is_some(), "COMMENT of an account"),
-        (options.attribute.is_some(), "ATTRIBUTE of an account"),
     ];
     match refused.into_iter().find(|(given, _)| *given) {
         Some((_, construct)) => Err(not_supported(construct)),
@@ -764,9 +768,12 @@ fn show_create_user(
     let name = &account.name;
     let kept = String::from_utf8_lossy(&account.kept);
     let proof = if kept.is_empty() { String::new() } else { format!(" AS {}", super::store::quoted(&kept)) };
+    let attribute =
+        account.metadata.as_ref().map(|metadata| format!(" ATTRIBUTE {}", super::store::quoted(metadata)));
+    let attribute = attribute.unwrap_or_default();
     let text = format!(
         "CREATE USER {}@{} IDENTIFIED WITH '{}'{proof} REQUIRE {} PASSWORD EXPIRE DEFAULT ACCOUNT {} \
-         PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
+         PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT{attribute}",
         identifier(&name.user),
         identifier(&name.host),
         account.plugin.name(),

@@ -203,11 +203,15 @@ pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     Ok(rows.iter().filter_map(problem).collect())
 }
 
+/// The column of `user` that holds a document about the account; its member `metadata` is what COMMENT and
+/// ATTRIBUTE say.
+const ATTRIBUTES: &str = "User_attributes";
+
 /// Columns of `user`, and when they say what this server does not keep and would have to: then the account,
 /// which another server has made, is locked.
 const NOT_KEPT: [(&str, &str); 2] = [
     ("password_expired", "password_expired = 'Y'"),
-    ("User_attributes", "JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions')"),
+    (ATTRIBUTES, "JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions')"),
 ];
 
 /// Whether a table of the schema has a column. Those of older servers lack some.
@@ -246,14 +250,18 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
     let conditions = NOT_KEPT.iter().filter(|(column, _)| has_column(source.sql, "user", column));
     let not_kept = conditions.fold("FALSE".to_owned(), |all, (_, condition)| format!("{all} OR {condition}"));
+    let metadata = match has_column(source.sql, "user", ATTRIBUTES) {
+        true => "CAST(User_attributes->'$.metadata' AS CHAR)",
+        false => "NULL",
+    };
     let text = format!(
-        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, IF({not_kept}, 'Y', 'N'), {} \
-         FROM mysql.user",
+        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, IF({not_kept}, 'Y', 'N'), \
+         {metadata}, {} FROM mysql.user",
         flag_list(source.sql, "user", &privileges)
     );
     let (rows, has_all_users) = source.rows(&text).await?;
     for row in rows {
-        let ([user, host, plugin, kept, tls, locked, not_kept], flags) = columns(&row)?;
+        let ([user, host, plugin, kept, tls, locked, not_kept, metadata], flags) = columns(&row)?;
         let plugin = Plugin::named(&text_of(plugin));
         let kept = bytes_of(kept);
         let promises_more = text_of(not_kept) == "Y";
@@ -270,6 +278,7 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
             requires_tls: !text_of(tls).is_empty(),
             locked: text_of(locked) == "Y" || !usable,
             global: flagged(&privileges, flags),
+            metadata: (!metadata.is_null()).then(|| text_of(metadata)),
             ..Account::new(AccountName::new(&text_of(user), &text_of(host)))
         });
     }
@@ -406,6 +415,10 @@ fn user_row(table: &str, account: &Account) -> String {
     }
     columns.push("password_last_changed");
     values.push("NOW()".to_owned());
+    if let Some(metadata) = &account.metadata {
+        columns.push(ATTRIBUTES);
+        values.push(quoted(&format!("{{\"metadata\": {metadata}}}")));
+    }
     format!("INSERT INTO mysql.{table} ({}) VALUES ({})", columns.join(", "), values.join(", "))
 }
 

@@ -58,6 +58,8 @@ pub struct Account {
     pub databases: BTreeMap<String, Privileges>,
     /// On tables, by database and name.
     pub tables: BTreeMap<(String, String), Privileges>,
+    /// What COMMENT and ATTRIBUTE say of it: an object, as JSON's normal text.
+    pub metadata: Option<String>,
 }
 
 impl Account {
@@ -73,6 +75,7 @@ impl Account {
             dynamic: BTreeMap::new(),
             databases: BTreeMap::new(),
             tables: BTreeMap::new(),
+            metadata: None,
         }
     }
 

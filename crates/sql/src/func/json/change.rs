@@ -6,7 +6,7 @@
 use palisade_base::error_catalogue::{ER_INVALID_JSON_PATH_ARRAY_CELL, ER_JSON_VACUOUS_PATH};
 use palisade_base::mysql_error;
 use palisade_catalog::json::path::{Index, Leg, Path, Step};
-use palisade_catalog::json::{Json, Members, Name};
+use palisade_catalog::json::{Json, Name};
 use palisade_catalog::{CollationId, Value};
 
 use super::{Arguments, json, written, wrong_count};
@@ -214,22 +214,6 @@ fn merge_preserve(
     merged.map_or(Ok(Value::Null), |merged| written(cx, arguments.function, &merged))
 }
 
-/// RFC 7396.
-fn patched(target: Json, patch: Json) -> Json {
-    let Json::Object(patch) = patch else { return patch };
-    let mut members = match target {
-        Json::Object(members) => members,
-        _ => Members::new(),
-    };
-    for (name, value) in patch {
-        let before = members.remove(&name);
-        if value != Json::Null {
-            members.insert(name, patched(before.unwrap_or(Json::Null), value));
-        }
-    }
-    Json::Object(members)
-}
-
 /// A NULL makes the result unknown until something that is no object replaces it.
 fn merge_patch(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_merge_patch", values, exprs };
@@ -239,7 +223,7 @@ fn merge_patch(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr)
         merged = match (merged, patch) {
             (_, None) | (None, Some(Json::Object(_))) => None,
             (None, Some(patch)) => Some(patch),
-            (Some(target), Some(patch)) => Some(patched(target, patch)),
+            (Some(target), Some(patch)) => Some(target.patched(patch)),
         };
     }
     merged.map_or(Ok(Value::Null), |merged| written(cx, arguments.function, &merged))
