@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alloc;
+pub mod blank;
 mod error;
 pub mod layout;
 #[cfg(test)]

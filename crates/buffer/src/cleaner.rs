@@ -220,7 +220,7 @@ impl Cleaner {
         if self.writing.is_empty() {
             return Ok(before);
         }
-        self.batch.seal(core.tuning.compression_level());
+        self.batch.seal(core.tuning.compression_level(), core.blank);
         if let Err(error) = core.log.flush_blocking(self.batch.newest_lsn()) {
             return Err(core.stop(&format!("the log is not durable: {error}")));
         }

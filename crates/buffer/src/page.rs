@@ -106,6 +106,16 @@ impl Page {
         Box::new(ZERO_PAGE.clone())
     }
 
+    /// Bytes of a page, which are aligned as one, as the page.
+    pub(crate) fn of_bytes(bytes: &mut [u8]) -> &mut Page {
+        assert!(
+            bytes.len() == PAGE_SIZE && bytes.as_ptr().cast::<Page>().is_aligned(),
+            "the bytes of one page"
+        );
+        // SAFETY: a page is so many bytes and nothing else, so aligned; the borrow goes over to it.
+        unsafe { &mut *bytes.as_mut_ptr().cast::<Page>() }
+    }
+
     /// Zeros, but for the id in the header.
     pub(crate) fn format(&mut self, id: PageId) {
         self.0.fill(0);

@@ -63,6 +63,9 @@ pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
 /// See [`BufferConfig::check`].
 pub type PageCheck = fn(&Page) -> Result<(), &'static str>;
 
+/// See [`BufferConfig::blank`].
+pub type PageBlank = fn(&mut Page);
+
 /// Settings of the pool.
 #[derive(Clone)]
 pub struct BufferConfig {
@@ -83,6 +86,9 @@ pub struct BufferConfig {
     /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
     /// invariants on it.
     pub check: PageCheck,
+    /// Zeros what a page does not use, in the copy of one that is about to be compressed. What is read again must mean
+    /// the same as the page in memory.
+    pub blank: PageBlank,
     /// Pages that a cleaner writes in one batch at most.
     pub batch_pages: usize,
     /// Time.
@@ -102,6 +108,7 @@ impl BufferConfig {
             flushing: FlushSettings::default(),
             read_ahead: ReadAhead::default(),
             check: |_| Ok(()),
+            blank: |_| {},
             batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -162,6 +169,7 @@ pub(crate) struct Core {
     pub(crate) log: Arc<Log>,
     pub(crate) io: Arc<IoPool>,
     pub(crate) check: PageCheck,
+    pub(crate) blank: PageBlank,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tuning: Tuning,
     pub(crate) on_fatal: FatalHook,
@@ -330,6 +338,7 @@ impl BufferPool {
             log,
             io,
             check: config.check,
+            blank: config.blank,
             clock: config.clock,
             tuning,
             on_fatal: config.on_fatal,

@@ -34,7 +34,8 @@ use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 
 use crate::metrics;
 use crate::packing::Packing;
-use crate::page::{self, PAGE_SIZE};
+use crate::page::{self, PAGE_SIZE, Page};
+use crate::pool::PageBlank;
 use crate::stored::Encoder;
 
 /// A page in a batch.
@@ -120,9 +121,13 @@ impl Batch {
         self.parts.len()
     }
 
-    /// Computes the checksums, and compresses what is to be; by zlib at `level`.
-    pub(crate) fn seal(&mut self, level: u8) {
+    /// Computes the checksums, and compresses what is to be, once `blank` has taken out what means nothing; by zlib
+    /// at `level`.
+    pub(crate) fn seal(&mut self, level: u8, blank: PageBlank) {
         for (entry, bytes) in self.pages.iter_mut().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
+            if entry.packing.is_some() {
+                blank(Page::of_bytes(bytes));
+            }
             page::seal(entry.id, bytes);
             if let Some(packing) = &entry.packing {
                 entry.stored = packing.pack(&mut self.encoder, level, bytes);
@@ -248,8 +253,9 @@ fn is_followed(a: &BatchPage, b: &BatchPage) -> bool {
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,
 /// too, is not told as such, because nothing may be tried again.
 pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
-    queue.sync_all(files).map_err(sync_failed)?;
-    metrics::OS_DATA_FSYNCS.add(files.len() as u64);
+    let due: Vec<_> = files.iter().filter(|file| file.is_sync_due()).cloned().collect();
+    queue.sync_all(&due).map_err(sync_failed)?;
+    metrics::OS_DATA_FSYNCS.add(due.len() as u64);
     Ok(())
 }
 

@@ -301,6 +301,7 @@ fn start_pool(
     pool.flushing = config.flushing;
     pool.read_ahead = config.read_ahead;
     pool.check = check_page;
+    pool.blank = palisade_btree::blank::blank_unused;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {
         pool.on_fatal = on_fatal.clone();

@@ -744,6 +744,10 @@ impl File for FaultFile {
         self.rule.sync(|| self.sync_now())
     }
 
+    fn is_sync_due(&self) -> bool {
+        self.rule.due().is_some()
+    }
+
     fn sync_contents(&self) -> io::Result<()> {
         self.sync_now()
     }

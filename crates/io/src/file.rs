@@ -90,6 +90,11 @@ pub trait File: Send + Sync {
     /// was written: it must not be called again in the hope that it succeeds.
     fn sync(&self) -> io::Result<()>;
 
+    /// Whether [`sync`](Self::sync) would do anything now.
+    fn is_sync_due(&self) -> bool {
+        true
+    }
+
     /// As [`sync`](Self::sync), and makes durable also what [`Syncing::Metadata`] leaves to the device.
     fn sync_contents(&self) -> io::Result<()> {
         self.sync()

@@ -240,6 +240,10 @@ impl File for OsFile {
         self.rule.sync(|| self.file.sync_data())
     }
 
+    fn is_sync_due(&self) -> bool {
+        self.rule.due().is_some()
+    }
+
     fn sync_contents(&self) -> io::Result<()> {
         self.file.sync_data()
     }

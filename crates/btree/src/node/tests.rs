@@ -5,6 +5,7 @@ use palisade_base::prng::{Prng, test_seed};
 use palisade_buffer::Page;
 
 use super::*;
+use crate::blank::blank_unused;
 use crate::layout::node::CAPACITY;
 use crate::layout::{MAX_ENTRY, MAX_KEY};
 
@@ -102,6 +103,17 @@ fn one_change(page: &mut Page, model: &mut Model, prng: &mut Prng, prefix: &[u8]
     }
 }
 
+/// Blanks what is unused: what is counted stays, and so many bytes are zeros.
+fn blanked(page: &mut Page) {
+    let before: Page = page.clone();
+    blank_unused(page);
+    let (old, new) = (NodeView::new(&before), NodeView::new(&*page));
+    assert_eq!((old.free(), old.garbage(), old.heap_top()), (new.free(), new.garbage(), new.heap_top()));
+    let zeros = page.iter().filter(|byte| **byte == 0).count();
+    assert!(zeros >= new.free(), "{zeros} zeros, {} bytes free", new.free());
+    assert!(page.iter().zip(before.iter()).all(|(new, old)| new == old || *new == 0), "nothing else changes");
+}
+
 #[test]
 fn a_node_is_a_sorted_vector() {
     let mut prng = Prng::new(test_seed(1));
@@ -117,6 +129,9 @@ fn a_node_is_a_sorted_vector() {
                 break;
             }
             one_change(&mut page, &mut model, &mut prng, &prefix);
+            if prng.one_in(10) {
+                blanked(&mut page);
+            }
             if step % 8 == 0 {
                 agrees(&page, &model);
             }

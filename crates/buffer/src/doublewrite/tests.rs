@@ -47,7 +47,7 @@ impl World {
             batch.push(id(*page), &self.file, &sealed(*page, *lsn));
         }
         batch.end_part(sink.clone());
-        batch.seal(6);
+        batch.seal(6, |_| {});
         assert_eq!(batch.write_part(lane, &mut self.queue).unwrap(), Some(0));
         assert_eq!(batch.write_part(lane, &mut self.queue).unwrap(), None);
     }
