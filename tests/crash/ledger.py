@@ -32,7 +32,7 @@ BALANCE = 1000
 SLOTS = 20
 # the table of the DDL: its number of columns and of indexes after each of the changes, which go round
 SHAPES = [
-    ("CREATE TABLE ledger.shape (id INT NOT NULL PRIMARY KEY)", (1, 1)),
+    ("CREATE TABLE ledger.shape (id INT NOT NULL PRIMARY KEY) PAGE_SINK='out-of-place'", (1, 1)),
     ("ALTER TABLE ledger.shape ADD COLUMN n INT NOT NULL DEFAULT 7", (2, 1)),
     ("CREATE INDEX by_n ON ledger.shape (n)", (2, 2)),
     ("DROP TABLE ledger.shape", (0, 0)),
@@ -51,7 +51,7 @@ def setup(host, port):
     cursor.execute("DROP TABLE IF EXISTS ledger.entry, ledger.counter, ledger.account, ledger.slot, ledger.shape")
     cursor.execute(
         "CREATE TABLE ledger.entry (writer INT NOT NULL, n INT NOT NULL, tag INT NOT NULL, filler VARCHAR(3000),"
-        " PRIMARY KEY (writer, n), KEY by_tag (tag, n))"
+        " PRIMARY KEY (writer, n), KEY by_tag (tag, n)) PAGE_SINK='out-of-place' COMPRESSION='lz4'"
     )
     cursor.execute("CREATE TABLE ledger.counter (writer INT NOT NULL PRIMARY KEY, n INT NOT NULL)")
     cursor.execute("CREATE TABLE ledger.account (id INT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL)")
