@@ -440,9 +440,9 @@ fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> bool) -> boo
 fn same_but_for_conversions(case: &Case) -> bool {
     let rest = |reply: &Reply| {
         let mut reply = reply.clone();
-        reply.warnings.retain(|(code, _)| {
-            !matches!(code.as_str(), "1105" | "1292" | "1366" | "1411" | "4095" | "4096")
-        });
+        reply
+            .warnings
+            .retain(|(code, _)| !matches!(code.as_str(), "1292" | "1366" | "1411" | "4095" | "4096"));
         reply
             .warnings
             .dedup_by(|later, earlier| later == earlier && matches!(earlier.0.as_str(), "1441" | "6527"));

@@ -186,7 +186,14 @@ impl Store<'_> {
     /// strict mode.
     fn note_part(&mut self, type_name: &'static str) {
         let error = match self.context.strict {
-            true => StoreError { kind: StoreErrorKind::IncorrectTemporal(type_name), value: self.shown() },
+            true => {
+                let value = match self.value {
+                    // a time beside a date has no fraction
+                    ValueRef::Time(time) => time.truncate(0).to_string(),
+                    _ => self.shown(),
+                };
+                StoreError { kind: StoreErrorKind::IncorrectTemporal(type_name), value }
+            }
             false => StoreError::new(StoreErrorKind::Truncated),
         };
         (self.warn)(Warning { level: Level::Note, error });
