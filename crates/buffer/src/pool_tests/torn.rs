@@ -142,6 +142,16 @@ fn atomic_writes_tear_no_page_and_what_is_refused_has_copies() {
     assert!(found.repaired > 0 && found.named + found.refused == 0, "{found:?}");
 }
 
+/// Records and slots of the map are torn as pages are.
+#[test]
+fn out_of_place_no_page_is_lost_or_wrong() {
+    let kept = Kept::all(test_seed(46));
+    for sink in [Sink::OutOfPlace, Sink::OneFlush] {
+        let found = matrix((sink, sink), Device::Sectors, &kept);
+        assert!(found.cuts > 100 && found.repaired + found.named + found.refused == 0, "{sink:?}: {found:?}");
+    }
+}
+
 /// The canaries: the same power cuts tear pages for good where nothing provides against it, or a disk lies.
 #[test]
 fn without_any_of_it_pages_stay_torn_and_are_refused() {
