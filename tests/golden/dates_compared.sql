@@ -18,6 +18,8 @@ SELECT id, dt IN (20231231235959, '2000-01-01') a, dt IN (20000101, '2023-12-31 
 SELECT id, t IN (1, '00:00:00') a, t IN (1, '10:00') b, t3 IN (1, '10:00') c, t IN (99999999999999, '12:34') d, ADDTIME(t, 0) IN (1, '10:00:00') e, t IN (1, '10:00:00x') f FROM m ORDER BY id;
 -- numbers alone are dates
 SELECT id, d IN (20240229, 101) a, dt IN (20000101, 20231231235959) b, DATE(d) IN (101, 102) c, TIMESTAMP(dt) IN (20000101, 103) d, t IN (123457, 0) e FROM m ORDER BY id;
+-- numbers that are no times are nothing
+SELECT id, t IN (126000, 1) a, t IN (99999999999999, 2) b, t IN (0.5, 126000) c, t IN (20231231100000, 5) d, t NOT IN (126000, 1234) e, ADDTIME(t, 0) IN (126000, 123457) f, t IN (NULL, 126000) g FROM m ORDER BY id;
 -- a fraction behind a number that is a date counts for nothing, which is said
 SELECT id, d = 20240229.5 a, dt > 20240229.5 b FROM m ORDER BY id;
 SHOW WARNINGS;

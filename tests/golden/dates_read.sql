@@ -52,4 +52,6 @@ SELECT id, ABS(IF(id > 1, t, d)) a, ROUND(IF(id > 1, t3, d), 2) b, IF(id > 1, t,
 SELECT SUM(IF(id > 1, t, d)) a, AVG(IF(id > 1, t, d)) b, MAX(IF(id > 1, d, dt)) c, BIT_XOR(IF(id > 1, t, d)) d FROM m;
 CREATE TABLE chosen AS SELECT IF(id > 1, t3, d) + 0 a, -IF(id > 1, d, dt) b, SUM(IF(id > 1, t, d)) c, ABS(IF(id > 1, t, d)) d FROM m GROUP BY a, b, d;
 SHOW CREATE TABLE chosen;
+-- JSON_VALUE cuts what its type has no digits for
+SELECT JSON_VALUE('"10:11:12.56"', '$' RETURNING TIME) a, JSON_VALUE('"2020-01-01 10:11:12.56"', '$' RETURNING TIME(1)) b, JSON_VALUE('"2020-01-01 23:59:59.9"', '$' RETURNING DATETIME) c, CAST(CAST('"10:11:12.5"' AS JSON) AS TIME) d, JSON_VALUE('false', '$' RETURNING YEAR) e, JSON_VALUE('true', '$' RETURNING YEAR) f;
 DROP DATABASE golden_dates_read;

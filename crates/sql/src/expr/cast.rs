@@ -78,7 +78,7 @@ pub enum CastTarget {
         /// Only its date counts, not its time.
         day: bool,
     },
-    /// Not in SQL: a constant of a list in which a time is looked for. What is none is midnight.
+    /// Not in SQL: a constant of a list in which a time is looked for. A text that is none is midnight.
     ListedTime,
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
@@ -289,7 +289,7 @@ impl Context<'_> {
                 Ok(Value::Decimal(Decimal::ZERO.round(i32::from(*scale)).unwrap_or(Decimal::ZERO)))
             }
             CastTarget::Chosen | CastTarget::MomentText => Ok(value),
-            CastTarget::ListedTime => Ok(Value::Time(self.listed_time(&value, &operand.ty)?)),
+            CastTarget::ListedTime => self.listed_time(value, &operand.ty),
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
                 let moment = self.compared_date(&text, operand, beside, *unfit)?;

@@ -46,15 +46,14 @@ impl Context<'_> {
         })
     }
 
-    /// The time that a constant of a list says, as much of it as says one.
-    pub(super) fn listed_time(&mut self, value: &Value, ty: &SqlType) -> SqlResult<Time> {
-        let time = match value {
-            Value::Bytes(_) | Value::Bit { .. } => {
-                self.time_of_text(&text_of(value, ty)).map(|parsed| parsed.value)
-            }
-            _ => self.number_as_time(value.as_ref())?,
-        };
-        Ok(time.unwrap_or_default())
+    /// The time that a constant of a list says, as much of it as says one: midnight for a text that says none. A
+    /// number that is none stays one, and is no time's.
+    pub(super) fn listed_time(&mut self, value: Value, ty: &SqlType) -> SqlResult<Value> {
+        if let Value::Bytes(_) | Value::Bit { .. } = value {
+            let parsed = self.time_of_text(&text_of(&value, ty));
+            return Ok(Value::Time(parsed.map_or(Time::default(), |parsed| parsed.value)));
+        }
+        Ok(self.number_as_time(value.as_ref())?.map_or(value, Value::Time))
     }
 
     /// The whole number that a constant says, however it says it; else the constant as a double.

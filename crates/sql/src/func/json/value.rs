@@ -129,6 +129,7 @@ fn year_of(cx: &mut Context<'_>, value: &Json) -> SqlResult<Option<Value>> {
         Json::Double(number) => Some(number.round_ties_even() as i64),
         Json::Decimal(number) => Some(cx.to_i64(Value::Decimal(*number).as_ref())?),
         Json::String(text) => text.parse().ok(),
+        Json::Bool(truth) => Some(i64::from(*truth)),
         _ => None,
     };
     Ok(year.filter(|year| matches!(year, 0 | 1901..=2155)).map(Value::Int))
@@ -171,11 +172,11 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
         SqlType::Float { .. } => CastTarget::Float,
         SqlType::Double { .. } => CastTarget::Double,
         SqlType::Date => CastTarget::Date,
-        SqlType::Time { fsp } => CastTarget::Time { fsp: *fsp },
+        SqlType::Time { .. } => CastTarget::Time { fsp: 6 },
         SqlType::DateTime { .. } if matches!(value, Json::String(text) if is_date_alone(text)) => {
             return Ok(None);
         }
-        SqlType::DateTime { fsp } => CastTarget::DateTime { fsp: *fsp },
+        SqlType::DateTime { .. } => CastTarget::DateTime { fsp: 6 },
         SqlType::Year => return year_of(cx, value),
         _ => {
             let text = match value {
@@ -193,5 +194,10 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
     let cast = cx.cast_from_json(&value.to_text(), &operand, &target);
     cx.strict = strict;
     cx.session.warnings = warnings;
-    Ok(cast.ok().filter(|value| !value.is_null()))
+    // Unlike CAST, it cuts what the type has no digits for.
+    Ok(cast.ok().filter(|value| !value.is_null()).map(|value| match value {
+        Value::Time(time) => Value::Time(time.truncate(ty.fraction_digits())),
+        Value::DateTime(moment) => Value::DateTime(moment.truncate(ty.fraction_digits())),
+        value => value,
+    }))
 }
