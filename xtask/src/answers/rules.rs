@@ -354,7 +354,8 @@ const RULES: &[Rule] = &[
             is_choice
                 && are_decimals
                 && differs_only_where(case, |ours, theirs| {
-                    ours.parse::<u64>().is_ok() && theirs.parse::<f64>().is_err()
+                    let bits = theirs.chars().fold(0u64, |bits, byte| bits << 8 | u64::from(byte));
+                    ours.parse() == Ok(bits)
                 })
         },
     },
