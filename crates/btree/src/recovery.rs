@@ -208,6 +208,15 @@ impl Batch {
             let Some(record) = reader.next()? else { break };
             total.end = record.end;
             if place_record::is_record(record.payload) {
+                // What becomes of them is settled; but a space of which the log has nothing else is spoken of.
+                let mut found = Ok(());
+                let decoded = place_record::decode(record.payload, |placed| {
+                    if found.is_ok() {
+                        found = spaces.find(placed.page.space).map(drop);
+                    }
+                });
+                decoded.map_err(|_| Error::CorruptedRecord { end: record.end })?;
+                found?;
                 continue;
             }
             total.mtrs += 1;

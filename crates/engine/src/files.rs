@@ -152,8 +152,13 @@ impl Files {
         if self.method.is_direct() { mode.direct() } else { mode }
     }
 
-    /// Creates a space's file, durably.
+    /// Creates a space's file, durably. A map of that name is what a crash has left, and goes.
     pub(crate) fn create_space(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
+        self.remove_map(space)?;
+        self.create_pages(space)
+    }
+
+    fn create_pages(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
         let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
         self.fs.sync_dir(&self.spaces_dir())?;
         Ok(file)
@@ -162,9 +167,10 @@ impl Files {
     /// Creates both files of a space that is written out of place, durably. The map first: without it, nothing
     /// says that the pages of the other are not in their order.
     pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
+        self.remove_map(space)?;
         let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
         self.fs.sync_dir(&self.spaces_dir())?;
-        let pages = self.leaving_contents(space, self.create_space(space)?)?;
+        let pages = self.leaving_contents(space, self.create_pages(space)?)?;
         Ok(SpaceFile { pages, map: Some(map) })
     }
 

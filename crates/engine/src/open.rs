@@ -13,12 +13,12 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
 use palisade_base::monitor::Monitors;
-use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
+use palisade_base::{Blocked, Event, Lsn, PageId, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
-use palisade_buffer::places::RecoverError;
-use palisade_buffer::{BufferConfig, BufferPool, PAGE_SIZE, Page, PageRead, Space};
+use palisade_buffer::places::{self, RecoverError};
+use palisade_buffer::{BufferConfig, BufferPool, Corruption, PAGE_SIZE, Page, PageRead, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
 use palisade_log::{Log, LogConfig, LogReader};
@@ -388,7 +388,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     for (space, file) in open_files {
         sinks.attach(&pool, space, file)?;
     }
-    let lost_places =
+    let mut lost_places =
         sinks.attach_placed(&pool, &log, reader.as_ref(), placed).map_err(|error| match error {
             RecoverError::Log(error) => name_level(error),
             error @ RecoverError::BadRecord { .. } => Error::Unusable(error.to_string()),
@@ -401,7 +401,13 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let mut orphaned = Orphaned::default();
     if let Some(mut reader) = reader {
         let mut find = |space| {
-            let found = pool.space(space);
+            let mut found = pool.space(space);
+            if found.as_deref().is_some_and(lacks_its_map) {
+                pool.detach_space(space);
+                let (page, reason) = (PageId { space, page: PageNo(0) }, Corruption::NoPlaces);
+                lost_places.insert(space, palisade_buffer::Error::Corrupted { page, reason });
+                found = None;
+            }
             if found.is_none() && space != UNDO_SPACE {
                 orphaned.note(space, &log);
             }
@@ -433,6 +439,13 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let base = Base { config, files, pool, sinks, lost_places, io, log };
     let (trx, in_flight) = open_undo(&base)?;
     Ok((base, trx, in_flight, orphaned))
+}
+
+/// Whether the space is one that is written out of place, and its map is gone: nothing may be written to where its pages
+/// would be if they were in order.
+fn lacks_its_map(space: &Space) -> bool {
+    space.places().is_none()
+        && places::header_of(&**space.file()).is_ok_and(|found| found == Some(space.id()))
 }
 
 /// Opens the log. One that cannot be opened is replaced by an empty one, if damage of it is accepted: then

@@ -42,4 +42,4 @@ mod store;
 pub use place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 pub use recovery::{RecoverError, recover};
 pub use sink::OutOfPlace;
-pub use store::PlaceStore;
+pub use store::{PlaceStore, header_of};

@@ -26,6 +26,8 @@ pub(crate) enum Planted {
     MapIsNotSynced,
     /// Recovery believes records whose flush may not have ended.
     DoubtfulRecordsCount,
+    /// What recovery does not believe is left for the next start to believe.
+    DoubtIsForgotten,
     /// Recovery knows only of the places in the map.
     NoFirstPass,
     /// No mistake: the log takes no records.

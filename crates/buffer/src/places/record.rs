@@ -12,7 +12,7 @@
 use palisade_base::codec::{Reader, Truncated, put_varint};
 use palisade_base::{PageId, PageNo, SpaceId};
 
-use super::place::Place;
+use super::place::{MAX_BLOCKS, Place};
 
 /// The first byte of a place record's frame. No page operation has this code.
 pub const CODE: u8 = 17;
@@ -69,7 +69,7 @@ pub fn decode(payload: &[u8], mut each: impl FnMut(Placed)) -> Result<(), Trunca
         let mut last = 0_u32;
         for _ in 0..pages {
             let difference = u32::try_from(reader.varint()?).map_err(|_| Truncated)?;
-            last = last.checked_add(difference).ok_or(Truncated)?;
+            last = last.checked_add(difference).filter(|page| *page < MAX_BLOCKS).ok_or(Truncated)?;
             let place = Place::from_bits(reader.u32()?);
             let lsn_low = reader.u32()?;
             each(Placed { page: PageId { space, page: PageNo(last) }, place, lsn_low });
@@ -92,7 +92,7 @@ mod tests {
         let mut ids: Vec<PageId> = (0..1 + random.below(MOST_PAGES as u64))
             .map(|_| PageId {
                 space: SpaceId(random.below(3) as u32 * 0x7fff_fff0),
-                page: PageNo(random.next_u64() as u32 >> random.below(32)),
+                page: PageNo(random.next_u64() as u32 >> (2 + random.below(30))),
             })
             .collect();
         ids.sort_unstable();

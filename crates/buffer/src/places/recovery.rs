@@ -7,8 +7,11 @@
 //! pages. Such a record lies beyond all that any group of the log, or the checkpoint, says to have been durable. Of these
 //! last few each place is read: if it does not hold the page as it was then, the flush had not ended, so that
 //! the page's old run was not given to another, and that is where the page is.
+//!
+//! The next start would believe such a record: by then the whole log counts as durable. So the chunk of each that was
+//! not believed is written into the map, as of the end of the log, before the log goes on.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use palisade_base::{Lsn, SpaceId};
@@ -36,20 +39,32 @@ pub enum RecoverError {
 
 /// Brings the places of `stores`, which have just been [opened](PlaceStore::open), to the end of the log. `reader`
 /// is at the checkpoint; the redo of pages needs another. Without one there is no log to be read. Records of other
-/// spaces are of spaces that are gone. Gives the stores whose places cannot be, each with an error.
+/// spaces are passed over. Gives the stores whose places cannot be, each with an error: no checkpoint waits for them.
 ///
-/// Blocks: before any page is accessed.
+/// Blocks: before any page is accessed, and before the log takes appends.
 pub fn recover(
     reader: Option<&mut LogReader>,
     log: &Log,
     stores: &HashMap<SpaceId, Arc<PlaceStore>>,
     sink: &OutOfPlace,
 ) -> Result<Vec<(SpaceId, Error)>, RecoverError> {
+    let mut distrusted = BTreeSet::new();
+    let mut lost = Vec::new();
     if let Some(reader) = reader {
-        sink.recovered(redo(reader, log, stores)?);
+        let end = redo(reader, log, stores, &mut distrusted)?;
+        sink.recovered(end);
     }
-    let complete = |(space, store): (&SpaceId, &Arc<PlaceStore>)| Some((*space, store.complete().err()?));
-    Ok(stores.iter().filter_map(complete).collect())
+    for (space, store) in stores {
+        let settled = store.complete().and_then(|()| match distrusted.contains(space) {
+            true => sink.settle(store),
+            false => Ok(()),
+        });
+        if let Err(error) = settled {
+            store.detach(log);
+            lost.push((*space, error));
+        }
+    }
+    Ok(lost)
 }
 
 /// Gives the end of the log.
@@ -57,6 +72,7 @@ fn redo(
     reader: &mut LogReader,
     log: &Log,
     stores: &HashMap<SpaceId, Arc<PlaceStore>>,
+    distrusted: &mut BTreeSet<SpaceId>,
 ) -> Result<Lsn, RecoverError> {
     let mut end = reader.checkpoint_lsn();
     let mut doubtful: VecDeque<(Placed, Lsn)> = VecDeque::new();
@@ -65,8 +81,12 @@ fn redo(
         if !record::is_record(frame.payload) || makes(Planted::NoFirstPass) {
             continue;
         }
-        record::decode(frame.payload, |placed| doubtful.push_back((placed, end)))
-            .map_err(|_| RecoverError::BadRecord { end })?;
+        record::decode(frame.payload, |placed| {
+            if stores.contains_key(&placed.page.space) {
+                doubtful.push_back((placed, end));
+            }
+        })
+        .map_err(|_| RecoverError::BadRecord { end })?;
         let durable = reader.known_durable();
         while let Some((placed, end)) = doubtful.pop_front_if(|(_, end)| *end <= durable) {
             apply(placed, end, log, stores);
@@ -75,12 +95,11 @@ fn redo(
     let durable = reader.known_durable();
     for (placed, end) in doubtful {
         // Whether the flush that makes the record durable has ended is not known: see the module.
-        let store = stores.get(&placed.page.space);
-        let holds = end <= durable
-            || store.is_none_or(|store| store.holds(placed))
-            || makes(Planted::DoubtfulRecordsCount);
-        if holds {
-            apply(placed, end, log, stores);
+        let Some(store) = stores.get(&placed.page.space) else { continue };
+        if end <= durable || store.holds(placed) || makes(Planted::DoubtfulRecordsCount) {
+            store.redo(placed, end, log);
+        } else if store.distrusts(placed, end, log) {
+            distrusted.insert(placed.page.space);
         }
     }
     Ok(end)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::{Lsn, SpaceId};
-use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
+use palisade_io::{AlignedBuf, Extent, File, IoPool, Write, WriteQueue};
 use palisade_log::{Credit, Log};
 use parking_lot::{Mutex, RwLock};
 
@@ -23,6 +23,7 @@ use super::place::{BLOCK, Place};
 use super::planted::{Planted, makes};
 use super::record::{self, MOST_PAGES, Placed};
 use super::store::{LogView, PlaceStore};
+use crate::error::Error;
 use crate::metrics;
 use crate::page::PAGE_SIZE;
 use crate::sink::{self, BatchPart, PageSink};
@@ -80,7 +81,26 @@ impl OutOfPlace {
     /// Writes into the maps what the log is needed for below `below`. How many chunks.
     pub(crate) fn checkpoint(&self, below: Lsn, queue: &mut WriteQueue) -> io::Result<usize> {
         let stores: Vec<_> = self.stores.read().values().cloned().collect();
-        stores.iter().map(|store| store.checkpoint(below, &self.view(), queue)).sum()
+        let (mut count, mut failed) = (0, None);
+        // Each is tried: others' marks keep the log as well as those of one whose disk is full.
+        for store in stores {
+            match store.checkpoint(below, &self.view(), queue) {
+                Ok(chunks) => count += chunks,
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(count), Err)
+    }
+
+    /// Writes the chunks of a store that recovery has marked into its map, with everything that they say.
+    pub(crate) fn settle(&self, store: &PlaceStore) -> Result<(), Error> {
+        if makes(Planted::DoubtIsForgotten) {
+            return Ok(());
+        }
+        let mut queue = WriteQueue::new(Arc::new(IoPool::inline()));
+        let synced = store.file().sync_contents();
+        let settled = synced.and_then(|()| store.checkpoint(Lsn::MAX, &self.view(), &mut queue));
+        settled.map(drop).map_err(|source| Error::Extend { space: store.space(), source: Arc::new(source) })
     }
 
     /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others back.
@@ -192,7 +212,11 @@ impl OutOfPlace {
         drop(credit);
         if !makes(Planted::RecordIsNotFlushed) {
             let durable = self.log.flush_blocking(range.end);
-            durable.map_err(|error| io::Error::other(format!("the log is not durable: {error}")))?;
+            if let Err(error) = durable {
+                // What is on disk is unknown; but no one is to wait for this record.
+                rounds.iter().for_each(|round| round.store.give_record_up(&round.pages));
+                return Err(io::Error::other(format!("the log is not durable: {error}")));
+            }
         }
         rounds.iter().for_each(|round| round.store.end_record(&round.pages, range.start, &self.log));
         self.log.unregister_dirty(range.start);

@@ -58,6 +58,8 @@ const VERSION: u32 = 1;
 const HEADER: usize = 20;
 /// A file has a free run for each so many pages.
 const PAGES_PER_SPARE: u32 = 12;
+/// Chunks that are written together: their copies take 1 MiB.
+const CHUNKS_AT_ONCE: usize = 256;
 /// Between two looks at whether a run has become free.
 const RUN_PAUSE: Duration = Duration::from_millis(100);
 
@@ -239,8 +241,10 @@ impl PlaceStore {
             // A map that ends within a slot ends before it.
             let have = have - have % SLOT;
             slots.fill(0);
-            let read = store.map.read_at(&mut slots[..have], number * 2 * SLOT as u64);
-            read.map_err(|error| failed(first.0, error))?;
+            let offset = number * 2 * SLOT as u64;
+            if store.map.read_at(&mut slots[..have], offset).is_err() {
+                store.read_slots_alone(&mut slots[..have], offset).map_err(|error| failed(first.0, error))?;
+            }
             let (a, b) = slots.split_at(SLOT);
             let image = ChunkImage::newest(space, number as u32, [a, b])
                 .map_err(|_| store.corrupted(first, Corruption::NoPlaces))?;
@@ -251,16 +255,24 @@ impl PlaceStore {
         Ok(Arc::new(store))
     }
 
-    fn has_header(&self) -> io::Result<bool> {
-        let mut header = AlignedBuf::zeroed(BLOCK);
-        if self.file.len()? < BLOCK as u64 {
-            return Ok(false);
+    /// Reads slots of a chunk one by one. One that cannot be read is neither whole nor one that was never written; an
+    /// error if that is so of all.
+    fn read_slots_alone(&self, slots: &mut [u8], offset: u64) -> io::Result<()> {
+        let (mut failed, mut is_any_read) = (None, false);
+        for (slot, at) in slots.chunks_exact_mut(SLOT).zip((offset..).step_by(SLOT)) {
+            match self.map.read_at(slot, at) {
+                Ok(()) => is_any_read = true,
+                Err(error) => {
+                    slot.fill(0xff);
+                    failed = Some(error);
+                }
+            }
         }
-        self.file.read_at(&mut header, 0)?;
-        let is_whole = crc32c(&header[4..HEADER]).to_le_bytes() == header[..4];
-        let names_it =
-            header[12..16] == VERSION.to_le_bytes() && header[16..20] == self.space.0.to_le_bytes();
-        Ok(is_whole && header[4..12] == MAGIC && names_it)
+        failed.filter(|_| !is_any_read).map_or(Ok(()), Err)
+    }
+
+    fn has_header(&self) -> io::Result<bool> {
+        Ok(header_of(&*self.file)? == Some(self.space))
     }
 
     fn corrupted(&self, page: PageNo, reason: Corruption) -> Error {
@@ -353,13 +365,14 @@ impl PlaceStore {
         let growth = self.growth.lock();
         let is_packed = is_packed || self.state.lock().compressed > 0;
         let blocks = blocks_of(slots_for(pages))?;
-        if !is_packed {
-            self.grow(blocks, &growth)?;
-        }
+        // The map first: a page that the file has room for has a place to be noted.
         let map = u64::from(pages).div_ceil(CHUNK_PLACES as u64) * 2 * SLOT as u64;
         let have = self.map.len()?;
         if map > have {
             self.map.allocate(have, map - have)?;
+        }
+        if !is_packed {
+            self.grow(blocks, &growth)?;
         }
         if is_packed {
             let mut state = self.state.lock();
@@ -371,6 +384,10 @@ impl PlaceStore {
 
     /// Makes the file large enough for so many blocks.
     fn grow(&self, blocks: u32, _growth: &MutexGuard<'_, ()>) -> io::Result<()> {
+        if self.state.lock().is_detached {
+            // Its file is being removed: what it took again, no one would give back.
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let (want, have) = (u64::from(blocks) * BLOCK as u64, self.file.len()?);
         if want > have {
             self.file.allocate(have, want - have)?;
@@ -442,6 +459,27 @@ impl PlaceStore {
         chunks_of(pages).for_each(|(number, _)| state.chunk(number).records += 1);
     }
 
+    /// Nothing is known of the record: its runs stay taken, and the places what they were.
+    pub(crate) fn give_record_up(&self, pages: &[Placed]) {
+        let mut state = self.state.lock();
+        for (number, pages) in chunks_of(pages) {
+            state.chunk(number).records -= 1;
+            state.in_flight -= pages.iter().map(|placed| placed.place.blocks()).sum::<u32>();
+        }
+        self.changed.notify_all();
+    }
+
+    /// A record about the page is not believed: its chunk is to be written again, if it does not say so already.
+    pub(crate) fn distrusts(&self, placed: Placed, end: Lsn, log: &Log) -> bool {
+        let mut state = self.state.lock();
+        let (number, _) = chunk::locate(placed.page.page);
+        let is_news = end > state.chunk(number).image.lsn;
+        if is_news {
+            state.mark(number, log.checkpoint_lsn(), log);
+        }
+        is_news
+    }
+
     /// The record, which begins at `start` and has a mark of its own, is durable: its places are where the
     /// pages are, and their old runs are free.
     pub(crate) fn end_record(&self, pages: &[Placed], start: Lsn, log: &Log) {
@@ -507,14 +545,17 @@ impl PlaceStore {
             return Ok(0);
         }
         let _writer = self.map_writer.lock();
-        let mut state = self.state.lock();
+        let state = self.state.lock();
         let due: Vec<usize> =
             (0..state.chunks.len()).filter(|number| is_due(&state.chunks[*number])).collect();
-        let images: Vec<_> = due.into_iter().map(|number| state.snapshot(number, log)).collect();
         drop(state);
-        let count = images.len();
-        self.write_images(images, log.log, queue)?;
-        Ok(count)
+        for some in due.chunks(CHUNKS_AT_ONCE) {
+            let mut state = self.state.lock();
+            let images: Vec<_> = some.iter().map(|number| state.snapshot(*number, log)).collect();
+            drop(state);
+            self.write_images(images, log.log, queue)?;
+        }
+        Ok(due.len())
     }
 
     /// Writes chunks to their first slots, then to their second ones, each durably; then takes their marks
@@ -555,9 +596,13 @@ impl PlaceStore {
             }
             queue.write_all(&writes)?;
             metrics::OS_DATA_WRITES.add(writes.len() as u64);
-            let is_left_out =
-                makes(Planted::MapIsNotSynced) || slot == 0 && makes(Planted::SlotsAreNotSynced);
-            if is_left_out { Ok(()) } else { sink::sync(queue, std::slice::from_ref(&self.map)) }
+            if makes(Planted::MapIsNotSynced) || slot == 0 && makes(Planted::SlotsAreNotSynced) {
+                return Ok(());
+            }
+            // Also where other files are left to the device.
+            self.map.sync_contents().map_err(sink::sync_failed)?;
+            metrics::OS_DATA_FSYNCS.increment();
+            Ok(())
         })
     }
 
@@ -589,6 +634,18 @@ impl PlaceStore {
         assert_eq!((again.free(), places.len() as u32), (state.blocks.free(), state.placed));
         assert_eq!(places.iter().filter(|place| place.is_short()).count() as u32, state.compressed);
     }
+}
+
+/// The space that a file says to have the pages of, out of place; `None` if it is not such a file.
+pub fn header_of(file: &dyn File) -> io::Result<Option<SpaceId>> {
+    let mut header = AlignedBuf::zeroed(BLOCK);
+    if file.len()? < BLOCK as u64 {
+        return Ok(None);
+    }
+    file.read_at(&mut header, 0)?;
+    let is_whole = crc32c(&header[4..HEADER]).to_le_bytes() == header[..4];
+    let is_one = is_whole && header[4..12] == MAGIC && header[12..16] == VERSION.to_le_bytes();
+    Ok(is_one.then(|| SpaceId(u32::from_le_bytes([header[16], header[17], header[18], header[19]]))))
 }
 
 /// The log, and up to where recovery has read it.

@@ -49,7 +49,7 @@ fn power_cuts_find_planted_mistakes() {
         (Planted::SlotsAreNotSynced, 62),
         (Planted::MapIsNotSynced, 2),
     ];
-    let with_one_flush = [(Planted::DoubtfulRecordsCount, 57)];
+    let with_one_flush = [(Planted::DoubtfulRecordsCount, 63), (Planted::DoubtIsForgotten, 220)];
     let groups = [
         (Sink::OutOfPlace, &by_record[..], vec![]),
         (Sink::OutOfPlace, &by_map[..], vec![Planted::NoCredit]),
