@@ -1,7 +1,8 @@
 //! Zeros where a page has nothing: what is left of entries that went does not compress.
 //!
-//! Done to the copy that is written of a page that is compressed. The page in memory keeps its bytes: no one reads those
-//! that are blanked here, in neither of the two, and all that is counted - free bytes, garbage - stays as it is.
+//! Done to the copy that is written of a page that is compressed. The page in memory keeps its bytes: no one
+//! reads those that are blanked here, in neither of the two, and all that is counted - free bytes, garbage -
+//! stays as it is.
 
 use palisade_buffer::{PAGE_SIZE, Page, PageRead};
 

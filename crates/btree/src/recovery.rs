@@ -1,21 +1,24 @@
 //! Redo: bringing the pages up to the end of the log.
 //!
-//! The log is read in batches. Each operation of a batch goes to the share of one thread, chosen by its page; that thread sorts
-//! its share by page, keeping the order within a page, and gives every page its own, those whose record ends at
-//! or before the `page_lsn` being there already. Since an operation touches one page and depends on nothing else, pages are independent
-//! of each other, and a page that is needed twice is still read once.
+//! The log is read in batches. Each operation of a batch goes to the share of one thread, chosen by its page;
+//! that thread sorts its share by page, keeping the order within a page, and gives every page its own, those
+//! whose record ends at or before the `page_lsn` being there already. Since an operation touches one page and
+//! depends on nothing else, pages are independent of each other, and a page that is needed twice is still
+//! read once.
 //!
 //! ```text
 //! log ─► batch n + 1, read by the caller's thread
 //!        batch n: threads ─► sort ─► read some pages ahead ─► apply
 //! ```
 //!
-//! Place records are passed over: they have had a pass of their own, by which each page is where it was written last.
+//! Place records are passed over: they have had a pass of their own, by which each page is where it was
+//! written last.
 //!
-//! A page whose first operation formats it is not read at all: whatever the crash has made of it does not matter.
+//! A page whose first operation formats it is not read at all: whatever the crash has made of it does not
+//! matter.
 //!
-//! A batch may change more pages than there are frames: either the pool's cleaners are running, or whoever waits for a
-//! frame cleans ([`Wait`]).
+//! A batch may change more pages than there are frames: either the pool's cleaners are running, or whoever
+//! waits for a frame cleans ([`Wait`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +41,8 @@ const BATCH_BYTES: usize = 32 << 20;
 /// So many pages each thread asks for at once; the next ones when it has come to the middle of these.
 const READ_AHEAD: usize = 64;
 
-/// How recovery finds spaces: gives the attached space, or `None` if its table was dropped and nothing of it matters.
+/// How recovery finds spaces: gives the attached space, or `None` if its table was dropped and nothing of it
+/// matters.
 pub type OpenSpace<'a> = dyn FnMut(SpaceId) -> Result<Option<Arc<Space>>, Error> + 'a;
 
 /// How recovery waits: returns when the event has happened, or when something was done for it to happen.
@@ -71,8 +75,8 @@ pub struct Recovered {
     pub end: Lsn,
 }
 
-/// Applies everything `reader` still has. With more than one thread the log is read while they apply what has been read
-/// before. Blocks: for startup, before anything else runs.
+/// Applies everything `reader` still has. With more than one thread the log is read while they apply what has
+/// been read before. Blocks: for startup, before anything else runs.
 pub fn apply(
     reader: &mut LogReader,
     threads: usize,
@@ -208,7 +212,8 @@ impl Batch {
             let Some(record) = reader.next()? else { break };
             total.end = record.end;
             if place_record::is_record(record.payload) {
-                // What becomes of them is settled; but a space of which the log has nothing else is spoken of.
+                // What becomes of them is settled; but a space of which the log has nothing else is spoken
+                // of.
                 let mut found = Ok(());
                 let decoded = place_record::decode(record.payload, |placed| {
                     if found.is_ok() {

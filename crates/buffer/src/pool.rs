@@ -18,7 +18,8 @@
 //!
 //! # Lock order
 //!
-//! the state of a resize, then the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`].
+//! the state of a resize, then the map of spaces, then a space's mutex, then the free list. Page latches: see
+//! [`guard`].
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -86,8 +87,8 @@ pub struct BufferConfig {
     /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
     /// invariants on it.
     pub check: PageCheck,
-    /// Zeros what a page does not use, in the copy of one that is about to be compressed. What is read again must mean
-    /// the same as the page in memory.
+    /// Zeros what a page does not use, in the copy of one that is about to be compressed. What is read again
+    /// must mean the same as the page in memory.
     pub blank: PageBlank,
     /// Pages that a cleaner writes in one batch at most.
     pub batch_pages: usize,
@@ -438,8 +439,8 @@ impl BufferPool {
         self.attach(id, file, None, sink)
     }
 
-    /// Attaches a space whose pages are where `places` says. They are written by `sink`, the same for all such
-    /// spaces.
+    /// Attaches a space whose pages are where `places` says. They are written by `sink`, the same for all
+    /// such spaces.
     pub fn attach_places(
         &self,
         places: Arc<PlaceStore>,

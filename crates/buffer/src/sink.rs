@@ -121,8 +121,8 @@ impl Batch {
         self.parts.len()
     }
 
-    /// Computes the checksums, and compresses what is to be, once `blank` has taken out what means nothing; by zlib
-    /// at `level`.
+    /// Computes the checksums, and compresses what is to be, once `blank` has taken out what means nothing;
+    /// by zlib at `level`.
     pub(crate) fn seal(&mut self, level: u8, blank: PageBlank) {
         for (entry, bytes) in self.pages.iter_mut().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
             if entry.packing.is_some() {

@@ -1,17 +1,19 @@
 //! The page table of a space: from page number to latch and frame by arithmetic.
 //!
-//! An array that grows without moving: bucket `k` holds the `FIRST << k` entries that follow those of the buckets
-//! before it, so that a look-up is one bit scan, one load of a bucket's address and one index. A bucket is allocated
-//! when a page in it is first asked for (pages beyond the end of the space are refused before that) and lives as long
-//! as the space. Its memory comes zeroed from the system and costs nothing where no page was ever touched.
+//! An array that grows without moving: bucket `k` holds the `FIRST << k` entries that follow those of the
+//! buckets before it, so that a look-up is one bit scan, one load of a bucket's address and one index. A
+//! bucket is allocated when a page in it is first asked for (pages beyond the end of the space are refused
+//! before that) and lives as long as the space. Its memory comes zeroed from the system and costs nothing
+//! where no page was ever touched.
 //!
 //! ```text
 //! entry, 16 bytes:  latch word u64 | frame u32 (0 = not in memory, else index + 1) | heat u32
 //! ```
 //!
-//! *Heat* drives second-chance eviction. A page comes in [`LOADED`]; the access it was loaded for makes it [`COLD`], a
-//! further one [`HOT`], and after that an access only reads. So a scan that touches each page once leaves no trace. A
-//! page [`AHEAD`] of its readers may never be accessed: where the hand passes it, it becomes [`UNASKED`].
+//! *Heat* drives second-chance eviction. A page comes in [`LOADED`]; the access it was loaded for makes it
+//! [`COLD`], a further one [`HOT`], and after that an access only reads. So a scan that touches each page
+//! once leaves no trace. A page [`AHEAD`] of its readers may never be accessed: where the hand passes it, it
+//! becomes [`UNASKED`].
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -130,8 +132,8 @@ impl PageTable {
         if entries.is_null() {
             entries = self.allocate(bucket);
         }
-        // SAFETY: a bucket in place holds `bucket_len(bucket)` entries, `locate` answers a position below that, and
-        // buckets are freed only by `drop`.
+        // SAFETY: a bucket in place holds `bucket_len(bucket)` entries, `locate` answers a position below
+        // that, and buckets are freed only by `drop`.
         unsafe { &*entries.add(position) }
     }
 

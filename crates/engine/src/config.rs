@@ -155,8 +155,8 @@ impl FlushMethod {
         }
     }
 
-    /// Whether the log becomes durable by a sync that empties its device's cache, and data files pass the operating
-    /// system's.
+    /// Whether the log becomes durable by a sync that empties its device's cache, and data files pass the
+    /// operating system's.
     pub(crate) fn flushes_device(self) -> bool {
         matches!(self, FlushMethod::ODirect | FlushMethod::ODirectNoFsync)
     }
@@ -229,8 +229,8 @@ pub struct EngineConfig {
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
-    /// What it may be [changed](crate::Engine::resize_buffer_pool) to at most, bytes: addresses are set aside for so
-    /// many. Where this is less than the size, the size.
+    /// What it may be [changed](crate::Engine::resize_buffer_pool) to at most, bytes: addresses are set aside
+    /// for so many. Where this is less than the size, the size.
     pub buffer_pool_most: u64,
     /// `innodb_redo_log_capacity` to begin with, bytes; see
     /// [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
@@ -260,8 +260,8 @@ pub struct EngineConfig {
     pub doublewrite_files: usize,
     /// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
     pub doublewrite_pages: usize,
-    /// Where the pages of new tables go that do not say it themselves (`palisade_page_sink`) to begin with; see
-    /// [`Engine::set_page_sink`](crate::Engine::set_page_sink).
+    /// Where the pages of new tables go that do not say it themselves (`palisade_page_sink`) to begin with;
+    /// see [`Engine::set_page_sink`](crate::Engine::set_page_sink).
     pub page_sink: PageSinkKind,
     /// `innodb_flush_method`.
     pub flush_method: FlushMethod,

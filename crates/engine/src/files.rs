@@ -164,8 +164,8 @@ impl Files {
         Ok(file)
     }
 
-    /// Creates both files of a space that is written out of place, durably. The map first: without it, nothing
-    /// says that the pages of the other are not in their order.
+    /// Creates both files of a space that is written out of place, durably. The map first: without it,
+    /// nothing says that the pages of the other are not in their order.
     pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
         self.remove_map(space)?;
         let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
@@ -174,8 +174,8 @@ impl Files {
         Ok(SpaceFile { pages, map: Some(map) })
     }
 
-    /// The pages of a space that is written out of place. Where the log's flush covers the file, what overwrites a free
-    /// run is left to it: nothing relies on such a write before its record is durable.
+    /// The pages of a space that is written out of place. Where the log's flush covers the file, what
+    /// overwrites a free run is left to it: nothing relies on such a write before its record is durable.
     fn leaving_contents(&self, space: SpaceId, pages: Arc<dyn File>) -> io::Result<Arc<dyn File>> {
         let is_covered = self.method.flushes_device()
             && pages.is_past_cache()
@@ -256,7 +256,8 @@ impl Files {
                 self.fs.rename(&path, &pages_name)?;
             }
             if has_map {
-                // Not before, as in `remove_map`. A crash in between leaves a map without pages, which is removed.
+                // Not before, as in `remove_map`. A crash in between leaves a map without pages, which is
+                // removed.
                 self.fs.sync_dir(&self.spaces_dir())?;
                 self.fs.rename(&map, &map_name)?;
             }

@@ -441,8 +441,8 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     Ok((base, trx, in_flight, orphaned))
 }
 
-/// Whether the space is one that is written out of place, and its map is gone: nothing may be written to where its pages
-/// would be if they were in order.
+/// Whether the space is one that is written out of place, and its map is gone: nothing may be written to
+/// where its pages would be if they were in order.
 fn lacks_its_map(space: &Space) -> bool {
     space.places().is_none()
         && places::header_of(&**space.file()).is_ok_and(|found| found == Some(space.id()))

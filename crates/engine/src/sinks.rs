@@ -7,8 +7,8 @@
 //! | AUTO | in place by atomic writes where file system and device have them, else as ON | as tables |
 //! | OFF | in place | in place |
 //!
-//! Spaces with a map are written out of place, whatever the mode: nothing of them can be torn. New tables are such
-//! if `palisade_page_sink` says so, or their option `PAGE_SINK`.
+//! Spaces with a map are written out of place, whatever the mode: nothing of them can be torn. New tables are
+//! such if `palisade_page_sink` says so, or their option `PAGE_SINK`.
 //!
 //! What a server finds when it starts was written in the mode of the one before, so torn pages are repaired
 //! before the mode of this one counts.

@@ -144,7 +144,8 @@ struct Images {
     shown: SparseBytes,
     durable: SparseBytes,
     pending: Vec<Change>,
-    /// Blocks of [`BLOCK`] bytes that a sync of this file has found written: where they are on the disk is durable.
+    /// Blocks of [`BLOCK`] bytes that a sync of this file has found written: where they are on the disk is
+    /// durable.
     found: BTreeSet<u64>,
 }
 

@@ -246,9 +246,10 @@ pub trait FileSystem: Send + Sync {
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Whether the sync of a file in `synced` makes durable what is [past the cache](File::is_past_cache) of files in
-    /// `written`, as far as it has overwritten what was durable there: both are on one device, whose cache is emptied as
-    /// a whole, and the file system writes where the file has been. `false` where that is not known.
+    /// Whether the sync of a file in `synced` makes durable what is [past the cache](File::is_past_cache) of
+    /// files in `written`, as far as it has overwritten what was durable there: both are on one device, whose
+    /// cache is emptied as a whole, and the file system writes where the file has been. `false` where that is
+    /// not known.
     fn one_flush_covers(&self, _synced: &Path, _written: &Path) -> bool {
         false
     }

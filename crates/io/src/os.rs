@@ -89,7 +89,8 @@ impl FileSystem for OsFileSystem {
     fn one_flush_covers(&self, synced: &Path, written: &Path) -> bool {
         let device = |dir: &Path| fs::metadata(dir).map(|found| found.dev());
         let is_one = matches!((device(synced), device(written)), (Ok(a), Ok(b)) if a == b);
-        // Others copy on write, always or where a file has been cloned: what is new is found by metadata then.
+        // Others copy on write, always or where a file has been cloned: what is new is found by metadata
+        // then.
         is_one && rustix::fs::statfs(written).is_ok_and(|found| found.f_type == EXT4)
     }
 

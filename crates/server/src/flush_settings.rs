@@ -1,9 +1,9 @@
-//! When pages are written back: `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like; and when they are
-//! read ahead.
+//! When pages are written back: `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like; and when
+//! they are read ahead.
 //!
-//! `innodb_max_dirty_pages_pct_lwm` has MySQL's default, 10, which would have pages written from a tenth of the pool on
-//! although nobody needs their frames: here the default stands for half of `innodb_max_dirty_pages_pct`, and only another
-//! value is taken by the letter. 0 is none, as in MySQL.
+//! `innodb_max_dirty_pages_pct_lwm` has MySQL's default, 10, which would have pages written from a tenth of
+//! the pool on although no read needs their frames: here the default stands for half of
+//! `innodb_max_dirty_pages_pct`, and only another value is taken by the letter. 0 is none, as in MySQL.
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
@@ -64,7 +64,8 @@ fn warn(session: &mut Session, texts: [String; 2]) {
     }
 }
 
-/// What SET makes of `percent` for `innodb_max_dirty_pages_pct_lwm`: no more than `innodb_max_dirty_pages_pct`.
+/// What SET makes of `percent` for `innodb_max_dirty_pages_pct_lwm`: no more than
+/// `innodb_max_dirty_pages_pct`.
 pub fn lowered_pct(settings: &Settings, session: &mut Session, percent: f64) -> f64 {
     let most = settings.double(sysvar::INNODB_MAX_DIRTY_PAGES_PCT);
     if percent <= most {

@@ -1,5 +1,5 @@
-//! Tables that are written out of place, over a socket: the option and the variable, and that rows are there after
-//! kill -9.
+//! Tables that are written out of place, over a socket: the option and the variable, and that rows are there
+//! after kill -9.
 
 mod client;
 

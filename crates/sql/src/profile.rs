@@ -2,7 +2,7 @@
 //! information_schema.PROFILING.
 //!
 //! ```text
-//!  begin ─► starting ─► Opening tables ─► executing ─► end ─► ... ─► freeing items ─► cleaning up ─► end: kept
+//!  begin ─► starting ─► Opening tables ─► executing ─► end ─► freeing items ─► cleaning up ─► end: kept
 //!                                          │      ▲
 //!                                          └ User sleep, Waiting for ... : a wait, then what was before it
 //! ```

@@ -1,16 +1,17 @@
 //! Which blocks of a file are in use: a bit each, in memory only, made anew from the places at every start.
 //!
 //! ```text
-//!   zone: 512 blocks, 8 words, one cache line      file: zone 0 | zone 1 | ... | zone n, in part behind the end
+//!   zone: 512 blocks, 8 words, one cache line
+//!   file: zone 0 | zone 1 | ... | zone n, in part behind the end
 //!   cursor ──► the next free run at or behind it is given out next
 //! ```
 //!
 //! Free runs are given out where they lie, from a cursor that goes round the file. A batch so fills the gaps
-//! of one region after the other; what a region has gathered of free runs since the cursor was there last comes
-//! in ascending order, and neighbours among it become one write. No page is ever moved to make room.
+//! of one region after the other; what a region has gathered of free runs since the cursor was there last
+//! comes in ascending order, and neighbours among it become one write. No page is ever moved to make room.
 //!
-//! A run lies within one word, and a run of four blocks begins at a multiple of four: pages that are stored as
-//! they are leave no gaps between them. Blocks behind the end of the file count as in use.
+//! A run lies within one word, and a run of four blocks begins at a multiple of four: pages that are stored
+//! as they are leave no gaps between them. Blocks behind the end of the file count as in use.
 
 use super::place::{PAGE_BLOCKS, Place};
 

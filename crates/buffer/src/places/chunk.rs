@@ -2,21 +2,22 @@
 //!
 //! ```text
 //!   file NNNNNN.map:  chunk 0, slot A | chunk 0, slot B | chunk 1, slot A | ...      4 KiB each
-//!   slot:  0 crc u32 | 4 version u32 | 8 space u32 | 12 chunk u32 | 16 lsn u64 | 24 sequence u64 | 32 places u32 x 1016
+//!   slot:  0 crc u32 | 4 version u32 | 8 space u32 | 12 chunk u32
+//!          16 lsn u64 | 24 sequence u64 | 32 places u32 x 1016
 //! ```
 //!
 //! # Torn and rotten slots
 //!
 //! A chunk is written to slot A, synced, then to slot B, synced: after that both hold the same. So whatever
-//! moment the power fails at, and also if a slot rots later, *the good slot with the highest sequence number is
-//! the newest state that was ever relied upon*:
+//! moment the power fails at, and also if a slot rots later, *the good slot with the highest sequence number
+//! is the newest state that was ever relied upon*:
 //!
 //! | slots | how it came | right because |
 //! |---|---|---|
 //! | n, n | at rest | |
 //! | bad, n | slot A has rotted | |
 //! | n, bad | slot B was being written, or has rotted | |
-//! | bad, n-1 | slot A was being written | the records since are in the log: the chunk's mark is there until B is synced |
+//! | bad, n-1 | slot A was being written | the log has the records since: the mark stays until then |
 //! | n, n-1 | between the two writes | as above |
 //! | bad, bad | two faults | it is told: [`BadChunk`] |
 //!
@@ -111,7 +112,7 @@ impl ChunkImage {
             (Some(a), Some(b)) => Ok(if b.sequence > a.sequence { b } else { a }),
             (Some(image), None) | (None, Some(image)) => Ok(image),
             (None, None) if slots.iter().any(|slot| slot.iter().all(|byte| *byte == 0)) => {
-                // Slot B was never written: nobody relies on what slot A was to hold.
+                // Slot B was never written: no record or page relies on what slot A was to hold.
                 Ok(ChunkImage::default())
             }
             (None, None) => Err(BadChunk),

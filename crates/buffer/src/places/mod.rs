@@ -13,10 +13,10 @@
 //!
 //! # Why a torn write is nothing
 //!
-//! A write goes to a run that no page has. If the power fails in the middle of it, the page is where it was. Only when
-//! the run is whole on the disk does anything say that the page is there now: a *place record* in the redo log, or
-//! the map. And only when that is durable is the old run given to another page. So a page costs one write, and no
-//! flush but those of the data and the log.
+//! A write goes to a run that no page has. If the power fails in the middle of it, the page is where it was.
+//! Only when the run is whole on the disk does anything say that the page is there now: a *place record* in
+//! the redo log, or the map. And only when that is durable is the old run given to another page. So a page
+//! costs one write, and no flush but those of the data and the log.
 //!
 //! ```text
 //!   A at 4, B at 8, 12 free
@@ -26,9 +26,9 @@
 //!
 //! # Recovery
 //!
-//! In two passes. The first reads the log for place records only: after it, each page's place is that of the last
-//! durable record. The second is the redo of pages, which reads and writes them there. One pass would not do: at an
-//! earlier record's place there may be another page by now.
+//! In two passes. The first reads the log for place records only: after it, each page's place is that of the
+//! last durable record. The second is the redo of pages, which reads and writes them there. One pass would
+//! not do: at an earlier record's place there may be another page by now.
 
 mod blocks;
 pub mod chunk;

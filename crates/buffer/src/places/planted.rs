@@ -1,7 +1,7 @@
 //! Mistakes that tests can have the store make, to see that they are found; and a log that seems full.
 //!
-//! They are those that a later change could make by accident. Of each the simulated power cuts must find a seed
-//! at which a page is lost or wrong, or the test of the power cuts proves nothing.
+//! They are those that a later change could make by accident. Of each the simulated power cuts must find a
+//! seed at which a page is lost or wrong, or the test of the power cuts proves nothing.
 
 /// A mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

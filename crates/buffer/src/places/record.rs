@@ -4,7 +4,8 @@
 //! its first byte:
 //!
 //! ```text
-//! code u8 = 17 | for each space: space varint | pages varint | for each page: page varint | place u32 | low half of page_lsn u32
+//! code u8 = 17 | for each space: space varint | pages varint
+//!                 for each page: page varint | place u32 | low half of page_lsn u32
 //! ```
 //!
 //! Pages ascend within a space and are stored as differences.
@@ -56,8 +57,8 @@ pub(crate) fn encode(pages: &[Placed], out: &mut Vec<u8>) {
     }
 }
 
-/// What a record says: calls `each` for every page. An error if it is no record; some pages may have been named
-/// by then.
+/// What a record says: calls `each` for every page. An error if it is no record; some pages may have been
+/// named by then.
 pub fn decode(payload: &[u8], mut each: impl FnMut(Placed)) -> Result<(), Truncated> {
     let mut reader = Reader::new(payload);
     if reader.u8()? != CODE {

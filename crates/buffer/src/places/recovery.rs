@@ -2,14 +2,15 @@
 //!
 //! # Records in doubt
 //!
-//! Where one flush covers log and data, a record is appended when its pages have been given to the device, and the
-//! flush that makes it durable makes them so, too. A crash before that flush has ended may leave the record and not the
-//! pages. Such a record lies beyond all that any group of the log, or the checkpoint, says to have been durable. Of these
-//! last few each place is read: if it does not hold the page as it was then, the flush had not ended, so that
-//! the page's old run was not given to another, and that is where the page is.
+//! Where one flush covers log and data, a record is appended when its pages have been given to the device,
+//! and the flush that makes it durable makes them so, too. A crash before that flush has ended may leave the
+//! record and not the pages. Such a record lies beyond all that any group of the log, or the checkpoint, says
+//! to have been durable. Of these last few each place is read: if it does not hold the page as it was then,
+//! the flush had not ended, so that the page's old run was not given to another, and that is where the page
+//! is.
 //!
-//! The next start would believe such a record: by then the whole log counts as durable. So the chunk of each that was
-//! not believed is written into the map, as of the end of the log, before the log goes on.
+//! The next start would believe such a record: by then the whole log counts as durable. So the chunk of each
+//! that was not believed is written into the map, as of the end of the log, before the log goes on.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -37,9 +38,10 @@ pub enum RecoverError {
     },
 }
 
-/// Brings the places of `stores`, which have just been [opened](PlaceStore::open), to the end of the log. `reader`
-/// is at the checkpoint; the redo of pages needs another. Without one there is no log to be read. Records of other
-/// spaces are passed over. Gives the stores whose places cannot be, each with an error: no checkpoint waits for them.
+/// Brings the places of `stores`, which have just been [opened](PlaceStore::open), to the end of the log.
+/// `reader` is at the checkpoint; the redo of pages needs another. Without one there is no log to be read.
+/// Records of other spaces are passed over. Gives the stores whose places cannot be, each with an error: no
+/// checkpoint waits for them.
 ///
 /// Blocks: before any page is accessed, and before the log takes appends.
 pub fn recover(
@@ -75,6 +77,7 @@ fn redo(
     distrusted: &mut BTreeSet<SpaceId>,
 ) -> Result<Lsn, RecoverError> {
     let mut end = reader.checkpoint_lsn();
+    // Of spaces that have a store.
     let mut doubtful: VecDeque<(Placed, Lsn)> = VecDeque::new();
     while let Some(frame) = reader.next()? {
         end = frame.end;
@@ -89,13 +92,13 @@ fn redo(
         .map_err(|_| RecoverError::BadRecord { end })?;
         let durable = reader.known_durable();
         while let Some((placed, end)) = doubtful.pop_front_if(|(_, end)| *end <= durable) {
-            apply(placed, end, log, stores);
+            stores[&placed.page.space].redo(placed, end, log);
         }
     }
     let durable = reader.known_durable();
     for (placed, end) in doubtful {
         // Whether the flush that makes the record durable has ended is not known: see the module.
-        let Some(store) = stores.get(&placed.page.space) else { continue };
+        let store = &stores[&placed.page.space];
         if end <= durable || store.holds(placed) || makes(Planted::DoubtfulRecordsCount) {
             store.redo(placed, end, log);
         } else if store.distrusts(placed, end, log) {
@@ -103,10 +106,4 @@ fn redo(
         }
     }
     Ok(end)
-}
-
-fn apply(placed: Placed, end: Lsn, log: &Log, stores: &HashMap<SpaceId, Arc<PlaceStore>>) {
-    if let Some(store) = stores.get(&placed.page.space) {
-        store.redo(placed, end, log);
-    }
 }

@@ -1,12 +1,13 @@
 //! The sink that writes pages to free runs.
 //!
 //! ```text
-//!   take runs ─► write them, neighbours as one ─► sync the files ─┬─► record into the log, log durable ─┬─► places set,
-//!                                                                 └─► places into the map, map durable ─┘   old runs free
+//!   take runs ─► write them, neighbours as one ─► sync the files
+//!     ├─► record into the log, log durable ─┬─► places set, old runs free
+//!     └─► places into the map, map durable ─┘
 //! ```
 //!
-//! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full and
-//! will be until pages have been written. No cleaner ever waits for room in the log.
+//! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full
+//! and will be until pages have been written. No cleaner ever waits for room in the log.
 
 use std::collections::HashMap;
 use std::io;
@@ -34,8 +35,8 @@ pub struct OutOfPlace {
     /// The end of the log that recovery has found; 0 for a log that is new.
     recovered_to: AtomicU64,
     stores: RwLock<HashMap<SpaceId, Arc<PlaceStore>>>,
-    /// In which pages that are neighbours in a file become neighbours in memory: one for each cleaner that has
-    /// had such pages.
+    /// In which pages that are neighbours in a file become neighbours in memory: one for each cleaner that
+    /// has had such pages.
     buffers: Mutex<Vec<AlignedBuf>>,
 }
 
@@ -103,7 +104,8 @@ impl OutOfPlace {
         settled.map(drop).map_err(|source| Error::Extend { space: store.space(), source: Arc::new(source) })
     }
 
-    /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others back.
+    /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others
+    /// back.
     fn take_round<'a>(&self, part: BatchPart<'a>) -> io::Result<(Vec<Round<'a>>, Option<BatchPart<'a>>)> {
         let mut rounds: Vec<Round<'a>> = Vec::new();
         let mut rest = part;
@@ -157,7 +159,8 @@ impl OutOfPlace {
             None => {
                 metrics::PAGES_PLACED_BY_MAP.add(pages);
                 let place = |round: &Round<'_>| round.store.write_places(&round.pages, &self.view(), queue);
-                // Each is tried: what fails keeps its old runs, and what is not tried would lose the new ones.
+                // Each is tried: what fails keeps its old runs, and what is not tried would lose the new
+                // ones.
                 rounds.iter().map(place).fold(Ok(()), io::Result::and)?;
             }
         }
@@ -167,8 +170,8 @@ impl OutOfPlace {
         Ok(())
     }
 
-    /// Writes the pages into their runs: neighbours are one write. They are durable afterwards, or, `with_log`, when the
-    /// log is: where a file leaves it to the device, the log's next flush covers it.
+    /// Writes the pages into their runs: neighbours are one write. They are durable afterwards, or,
+    /// `with_log`, when the log is: where a file leaves it to the device, the log's next flush covers it.
     fn write_runs(&self, rounds: &[Round<'_>], with_log: bool, queue: &mut WriteQueue) -> io::Result<()> {
         let mut gathered = Gathered::default();
         if rounds.iter().flat_map(Round::neighbours).any(|run| run.is_scattered) {

@@ -23,10 +23,10 @@
 //!
 //! # Marks
 //!
-//! A *mark* is an LSN registered in the log, which no checkpoint passes. A place record has one from its append
-//! until its places are set here; then each of its chunks has one, unless it has an older one already, until a
-//! state of the chunk with these places is durable in the map. So at any time the log behind the checkpoint has
-//! every place that the map lacks.
+//! A *mark* is an LSN registered in the log, which no checkpoint passes. A place record has one from its
+//! append until its places are set here; then each of its chunks has one, unless it has an older one already,
+//! until a state of the chunk with these places is durable in the map. So at any time the log behind the
+//! checkpoint has every place that the map lacks.
 //!
 //! # Lock order
 //!
@@ -41,6 +41,7 @@ use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 use palisade_log::Log;
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use smallvec::SmallVec;
 
 use super::blocks::Blocks;
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, SLOT};
@@ -189,15 +190,7 @@ fn chunks_of(pages: &[Placed]) -> impl Iterator<Item = (usize, &[Placed])> {
 
 impl PlaceStore {
     fn new(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, blocks: Blocks) -> Self {
-        let state = State {
-            blocks,
-            chunks: Vec::new(),
-            placed: 0,
-            compressed: 0,
-            promised: 0,
-            in_flight: 0,
-            is_detached: false,
-        };
+        let state = State { blocks, ..State::default() };
         PlaceStore {
             space,
             file,
@@ -223,14 +216,14 @@ impl PlaceStore {
     }
 
     /// Opens the files of a space, with the places that its map has. What the log has to say about them comes
-    /// next ([`redo`](Self::redo)), then [`complete`](Self::complete).
+    /// next ([`recover`](super::recover)).
     pub fn open(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> Result<Arc<Self>, Error> {
         let failed = |page: u32, source: io::Error| Error::Io {
             page: PageId { space, page: PageNo(page) },
             source: Arc::new(source),
         };
         let store = PlaceStore::new(space, file, map, Blocks::new(0));
-        if !store.has_header().map_err(|error| failed(0, error))? {
+        if header_of(&*store.file).map_err(|error| failed(0, error))? != Some(space) {
             return Err(store.corrupted(PageNo(0), Corruption::NoPlaces));
         }
         let mut slots = AlignedBuf::zeroed(2 * SLOT);
@@ -255,8 +248,8 @@ impl PlaceStore {
         Ok(Arc::new(store))
     }
 
-    /// Reads slots of a chunk one by one. One that cannot be read is neither whole nor one that was never written; an
-    /// error if that is so of all.
+    /// Reads slots of a chunk one by one. One that cannot be read is neither whole nor one that was never
+    /// written; an error if that is so of all.
     fn read_slots_alone(&self, slots: &mut [u8], offset: u64) -> io::Result<()> {
         let (mut failed, mut is_any_read) = (None, false);
         for (slot, at) in slots.chunks_exact_mut(SLOT).zip((offset..).step_by(SLOT)) {
@@ -271,17 +264,13 @@ impl PlaceStore {
         failed.filter(|_| !is_any_read).map_or(Ok(()), Err)
     }
 
-    fn has_header(&self) -> io::Result<bool> {
-        Ok(header_of(&*self.file)? == Some(self.space))
-    }
-
     fn corrupted(&self, page: PageNo, reason: Corruption) -> Error {
         Error::Corrupted { page: PageId { space: self.space, page }, reason }
     }
 
     /// What a place record that ends at `end` says of a page of this space: in the order of the log, after
     /// [`open`](Self::open).
-    pub fn redo(&self, placed: Placed, end: Lsn, log: &Log) {
+    pub(crate) fn redo(&self, placed: Placed, end: Lsn, log: &Log) {
         let mut state = self.state.lock();
         let (number, at) = chunk::locate(placed.page.page);
         let image = &mut state.chunk(number).image;
@@ -301,7 +290,7 @@ impl PlaceStore {
 
     /// The places are those of the end of the log: finds out which runs are free. An error if that cannot be
     /// how the store was left.
-    pub fn complete(&self) -> Result<(), Error> {
+    pub(crate) fn complete(&self) -> Result<(), Error> {
         let len = self
             .file
             .len()
@@ -338,7 +327,7 @@ impl PlaceStore {
     }
 
     /// Where pages are.
-    pub(crate) fn places(&self, pages: impl Iterator<Item = PageNo>) -> Vec<Place> {
+    pub(crate) fn places(&self, pages: impl Iterator<Item = PageNo>) -> SmallVec<[Place; 1]> {
         let state = self.state.lock();
         pages.map(|page| state.place(page)).collect()
     }
@@ -353,12 +342,6 @@ impl PlaceStore {
         pages_for(state.blocks.end() / PAGE_BLOCKS).max(highest.unwrap_or(0)).max(state.promised)
     }
 
-    /// Blocks of the file, and free ones among them.
-    pub fn blocks(&self) -> (u32, u32) {
-        let state = self.state.lock();
-        (state.blocks.end(), state.blocks.free())
-    }
-
     /// Makes room for at least `pages` pages, and for their places in the map; for the places only if the
     /// pages [are to be compressed](self), or some are already. How many there is room for.
     pub(crate) fn extend(&self, pages: u32, is_packed: bool) -> io::Result<u32> {
@@ -371,12 +354,11 @@ impl PlaceStore {
         if map > have {
             self.map.allocate(have, map - have)?;
         }
-        if !is_packed {
-            self.grow(blocks, &growth)?;
-        }
         if is_packed {
             let mut state = self.state.lock();
             state.promised = state.promised.max(pages);
+        } else {
+            self.grow(blocks, &growth)?;
         }
         drop(growth);
         Ok(self.pages())
@@ -469,7 +451,8 @@ impl PlaceStore {
         self.changed.notify_all();
     }
 
-    /// A record about the page is not believed: its chunk is to be written again, if it does not say so already.
+    /// A record about the page is not believed: its chunk is to be written again, if it does not say so
+    /// already.
     pub(crate) fn distrusts(&self, placed: Placed, end: Lsn, log: &Log) -> bool {
         let mut state = self.state.lock();
         let (number, _) = chunk::locate(placed.page.page);
@@ -674,7 +657,8 @@ struct Snapshot {
 }
 
 impl State {
-    /// Takes the mark of a chunk and what it keeps from being free, and a copy of its places. The caller has the store's map to itself.
+    /// Takes the mark of a chunk and what it keeps from being free, and a copy of its places. The caller has
+    /// the store's map to itself.
     fn snapshot(&mut self, number: usize, log: &LogView<'_>) -> Snapshot {
         let chunk = self.chunk(number);
         chunk.image.sequence += 1;
@@ -755,7 +739,8 @@ mod tests {
                     if let Some(place) = state.blocks.allocate(blocks) {
                         break place;
                     }
-                    // The pages of the batch that have a run already are settled first, as another round does.
+                    // The pages of the batch that have a run already are settled first, as another round
+                    // does.
                     state.set_all(&std::mem::take(&mut placed));
                     if let Some(end) = state.room_wanted(blocks) {
                         state.blocks.grow(end);

@@ -6,7 +6,7 @@
 //!
 //! | read-ahead | begins when | what is read |
 //! |---|---|---|
-//! | linear | so many pages of an extent were read in order (`innodb_read_ahead_threshold`) | the next extent |
+//! | linear | so many of its pages were read in order (`innodb_read_ahead_threshold`) | the next extent |
 //! | random | [`CROWD`] pages of an extent are in memory (`innodb_random_read_ahead`) | the rest of it |
 //!
 //! ```text

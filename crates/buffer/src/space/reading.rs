@@ -26,8 +26,8 @@ struct Wanted {
 type InFile = SmallVec<[Wanted; 1]>;
 
 impl Space {
-    /// Has pages, in ascending order, read into their frames, and published or their failure: neighbours in the
-    /// file in one read.
+    /// Has pages, in ascending order, read into their frames, and published or their failure: neighbours in
+    /// the file in one read.
     pub(super) fn read(&self, pages: &[(PageNo, u32)]) {
         let wanted = |&(page, frame): &(PageNo, u32)| Wanted { page, frame, len: PAGE_SIZE };
         match self.places.as_deref() {

@@ -3,38 +3,61 @@
 use super::weights::{ByteWeights, GeneralWeights, UcaWeights, by_table, expanded};
 use super::{Collation, Order};
 use crate::charset::Charset;
+use crate::watch::{PIECE, Watch, pieces};
 
 impl Collation {
     /// The weights, as bytes: level after level, with a zero weight between two. Of the binary collations of
-    /// UTF-8 with PAD SPACE they are the numbers of the characters.
-    pub fn weight_string(&self, text: &[u8]) -> Vec<u8> {
+    /// UTF-8 with PAD SPACE they are the numbers of the characters. `None` if they are more than `most`
+    /// bytes, or `watch` says no, which is asked before every [`PIECE`] of them.
+    pub fn weight_string(&self, text: &[u8], most: usize, watch: Watch<'_>) -> Option<Vec<u8>> {
         let bytes_of_number = match self.charset {
             Charset::Utf8mb4 => 3,
             Charset::Utf8mb3 => 2,
             _ => 0,
         };
         if matches!(self.order, Order::Binary) && self.pad_space && bytes_of_number > 0 {
-            let text = String::from_utf8_lossy(text);
-            let numbers = text.chars().map(|character| u32::from(character).to_be_bytes());
-            return numbers.flat_map(|number| number.into_iter().skip(4 - bytes_of_number)).collect();
+            let mut out = Vec::new();
+            for piece in pieces(self.charset, text, watch) {
+                for character in String::from_utf8_lossy(piece).chars() {
+                    out.extend(u32::from(character).to_be_bytes().into_iter().skip(4 - bytes_of_number));
+                }
+                if out.len() > most {
+                    return None;
+                }
+            }
+            return Some(out);
         }
         let is_wide =
             matches!(self.order, Order::Uca900 | Order::Unicode(_) | Order::General | Order::Table(_));
-        let mut levels = self.weights_by_level(text);
-        while levels.len() > 3 && levels.last().is_some_and(Vec::is_empty) {
-            levels.pop();
-        }
-        let levels = levels.iter().map(|weights| -> Vec<u8> {
-            match is_wide {
-                true => weights.iter().flat_map(|weight| weight.to_be_bytes()).collect(),
-                false => weights.iter().map(|weight| *weight as u8).collect(),
+        let (mut out, mut end, mut asked_at) = (Vec::new(), 0, 0);
+        for (number, weights) in self.levels(text).enumerate() {
+            if number > 0 {
+                out.extend([0, 0]);
             }
-        });
-        levels.collect::<Vec<_>>().join(&[0, 0][..])
+            let begin = out.len();
+            for weight in weights {
+                match is_wide {
+                    true => out.extend(weight.to_be_bytes()),
+                    false => out.push(weight as u8),
+                }
+                if out.len() - asked_at >= PIECE {
+                    asked_at = out.len();
+                    if asked_at > most || !watch(PIECE) {
+                        return None;
+                    }
+                }
+            }
+            // Levels behind the third are there only up to the last that has weights.
+            if number < 3 || out.len() > begin {
+                end = out.len();
+            }
+        }
+        out.truncate(end);
+        (end <= most).then_some(out)
     }
 
-    /// The most bytes that [`weight_string`](Self::weight_string) makes of a byte of text, about; `None` if that is
-    /// many.
+    /// The most bytes that [`weight_string`](Self::weight_string) makes of a byte of text, about; `None` if
+    /// that is many.
     pub fn most_weight_bytes(&self) -> Option<u32> {
         match self.order {
             Order::Uca900 | Order::Unicode(_) => None,
@@ -45,18 +68,25 @@ impl Collation {
     }
 
     /// The weights of each level.
-    pub(super) fn weights_by_level(&self, text: &[u8]) -> Vec<Vec<u16>> {
-        vec![match self.order {
-            Order::Uca900 => UcaWeights::new(text).collect(),
-            Order::Unicode(unicode) => {
-                let levels = 0..usize::from(unicode.levels);
-                return levels.map(|level| unicode.weights(self.charset, text, level).collect()).collect();
+    pub(super) fn levels<'t>(
+        &self,
+        text: &'t [u8],
+    ) -> impl Iterator<Item = Box<dyn Iterator<Item = u16> + 't>> {
+        let (order, charset) = (self.order, self.charset);
+        let levels = match order {
+            Order::Unicode(unicode) => usize::from(unicode.levels),
+            _ => 1,
+        };
+        (0..levels).map(move |level| -> Box<dyn Iterator<Item = u16> + 't> {
+            match order {
+                Order::Uca900 => Box::new(UcaWeights::new(text)),
+                Order::Unicode(unicode) => Box::new(unicode.weights(charset, text, level)),
+                Order::General => Box::new(GeneralWeights::new(text)),
+                Order::Bytes(table) => Box::new(ByteWeights::new(text, table)),
+                Order::Table(table) => Box::new(by_table(charset, text, table)),
+                Order::BytesExpanding(tables) => Box::new(expanded(text, tables)),
+                Order::Binary => Box::new(text.iter().map(|byte| u16::from(*byte))),
             }
-            Order::General => GeneralWeights::new(text).collect(),
-            Order::Bytes(table) => ByteWeights::new(text, table).collect(),
-            Order::Table(table) => by_table(self.charset, text, table).collect(),
-            Order::BytesExpanding(tables) => expanded(text, tables).collect(),
-            Order::Binary => text.iter().map(|byte| u16::from(*byte)).collect(),
-        }]
+        })
     }
 }

@@ -5,14 +5,14 @@
 //! | [`parse`] | text to values, with MySQL's words for what is wrong |
 //! | [`path`] | `$.name[3]**.x`: the path language |
 //!
-//! A JSON value is kept as text in MySQL's normal form: the members of an object in the order of their names - the
-//! shorter first, then byte by byte - each name once, `", "` and `": "` between them, numbers in the form in which they
-//! read back ([`Json::write`]). This text is what columns hold and what expressions of type JSON hand on; a function that
-//! looks inside reads it into a [`Json`] and writes its result.
+//! A JSON value is kept as text in MySQL's normal form: the members of an object in the order of their names
+//! (the shorter first, then byte by byte), each name once, `", "` and `": "` between them, numbers in the
+//! form in which they read back ([`Json::write`]). This text is what columns hold and what expressions of
+//! type JSON hand on; a function that looks inside reads it into a [`Json`] and writes its result.
 //!
-//! The text says almost everything: a number with a point or an exponent is a double if a double would be written so,
-//! else it was a DECIMAL and stays one. What it does not say is lost: that an integer was unsigned, that a string was a
-//! date.
+//! The text says almost everything: a number with a point or an exponent is a double if a double would be
+//! written so, else it was a DECIMAL and stays one. What it does not say is lost: that an integer was
+//! unsigned, that a string was a date.
 
 pub mod parse;
 pub mod path;
@@ -133,7 +133,8 @@ fn put_escaped(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Compares two values that are given as normal text. What is none - a column is never that - is before all others.
+/// Compares two values that are given as normal text. What is none - a column is never that - is before all
+/// others.
 pub fn compare_texts(left: &[u8], right: &[u8]) -> Ordering {
     compare_texts_watched(left, right, &mut |_| true)
 }
@@ -171,8 +172,8 @@ fn put_double(value: f64, out: &mut Vec<u8>) {
 }
 
 impl Json {
-    /// Changed by a patch, as RFC 7396 says: members of an object take the place of those of the same name, and
-    /// null takes one away. A patch that is no object takes the place of the whole.
+    /// Changed by a patch, as RFC 7396 says: members of an object take the place of those of the same name,
+    /// and null takes one away. A patch that is no object takes the place of the whole.
     pub fn patched(self, patch: Json) -> Json {
         let Json::Object(patch) = patch else { return patch };
         let mut members = match self {
@@ -384,7 +385,8 @@ impl Json {
         }
     }
 
-    /// MySQL's order: by type, and within a type by value. Of two objects that with fewer members is the smaller.
+    /// MySQL's order: by type, and within a type by value. Of two objects that with fewer members is the
+    /// smaller.
     pub fn compare(&self, other: &Json) -> Ordering {
         match (self, other) {
             (Json::Bool(l), Json::Bool(r)) => l.cmp(r),

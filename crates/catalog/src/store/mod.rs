@@ -1,9 +1,9 @@
 //! What happens to a value on its way into a column.
 //!
-//! [`coerce`] gives the value that the column stores: converted to its type, within its range, in its character set.
-//! What does not go smoothly is, in strict mode, an error; otherwise the nearest value is taken and a warning given.
-//! A few things are a note even in strict mode, as in MySQL: digits beyond a DECIMAL's scale, trailing spaces beyond
-//! a VARCHAR's length, the time of a value stored into a DATE.
+//! [`coerce`] gives the value that the column stores: converted to its type, within its range, in its
+//! character set. What does not go smoothly is, in strict mode, an error; otherwise the nearest value is
+//! taken and a warning given. A few things are a note even in strict mode, as in MySQL: digits beyond a
+//! DECIMAL's scale, trailing spaces beyond a VARCHAR's length, the time of a value stored into a DATE.
 //!
 //! Each kind of target has a module; a `Store` carries what they share.
 
@@ -105,7 +105,8 @@ impl StoreError {
         StoreError { kind, value: String::new() }
     }
 
-    /// What the client is told: `column` is the column's name, `row` the number of the row in the statement, from 1.
+    /// What the client is told: `column` is the column's name, `row` the number of the row in the statement,
+    /// from 1.
     pub fn to_mysql(&self, column: &str, row: u64) -> MysqlError {
         match self.kind {
             StoreErrorKind::NullNotAllowed => MysqlError::new(&catalogue::ER_BAD_NULL_ERROR, &[&column]),
@@ -199,7 +200,8 @@ impl Store<'_> {
         (self.warn)(Warning { level: Level::Note, error });
     }
 
-    /// A warning beside what else is said of a value. In strict mode it is the error that follows that counts.
+    /// A warning beside what else is said of a value. In strict mode it is the error that follows that
+    /// counts.
     fn also(&mut self, kind: StoreErrorKind) {
         if !self.context.strict {
             (self.warn)(Warning { level: Level::Warning, error: StoreError::new(kind) });
@@ -251,7 +253,8 @@ impl Store<'_> {
         shown
     }
 
-    /// Character set of a text value; `binary` for binary strings and BIT; ASCII is as good as any for the others.
+    /// Character set of a text value; `binary` for binary strings and BIT; ASCII is as good as any for the
+    /// others.
     fn source_charset(&self) -> Charset {
         match self.value {
             ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => {
@@ -271,9 +274,9 @@ fn shown_byte(byte: &u8) -> String {
     }
 }
 
-/// Converts `value` to what `column` stores. A problem is an `Err` in strict mode; otherwise the nearest value is
-/// taken and the problem goes to `warn`. NULL for a NOT NULL column is an error in any mode: whether it becomes the
-/// [`implicit_default`] instead depends on the statement.
+/// Converts `value` to what `column` stores. A problem is an `Err` in strict mode; otherwise the nearest
+/// value is taken and the problem goes to `warn`. NULL for a NOT NULL column is an error in any mode: whether
+/// it becomes the [`implicit_default`] instead depends on the statement.
 pub fn coerce(
     value: ValueRef<'_>,
     column: &Column,
@@ -313,7 +316,8 @@ pub fn coerce_watched(
     let number = column.sql_type.is_numeric();
     let mut bytes = Vec::new();
     let value = match value {
-        // A binary literal is a number for columns of numbers only; a column of type BIT is one for all others, too.
+        // A binary literal is a number for columns of numbers only; a column of type BIT is one for all
+        // others, too.
         ValueRef::Bit { .. } if context.source.is_string() && !number => {
             value.append_text(context.source, &mut bytes);
             ValueRef::Bytes(&bytes)

@@ -109,7 +109,8 @@ impl Store<'_> {
         matches!(self.value, ValueRef::Decimal(value) if value.is_negative() && !value.is_zero())
     }
 
-    /// A DECIMAL that is no integer of eight bytes. MySQL says so before it says that the column is too small.
+    /// A DECIMAL that is no integer of eight bytes. MySQL says so before it says that the column is too
+    /// small.
     fn is_huge_decimal(&self, unsigned: bool) -> bool {
         match self.value {
             ValueRef::Decimal(value) if unsigned => !value.is_negative() && value.to_u64().is_err(),

@@ -9,8 +9,8 @@ use crate::value::{Value, ValueRef};
 enum Reason {
     /// It reads as none, or as a number that is none.
     Unreadable,
-    /// It reads as one that sql_mode or the calendar refuses; it is a negative number, or one that no date has
-    /// the digits of.
+    /// It reads as one that sql_mode or the calendar refuses; it is a negative number, or one that no date
+    /// has the digits of.
     OutOfRange,
 }
 
@@ -196,8 +196,8 @@ impl Store<'_> {
         }
     }
 
-    /// A number between -1 and 0, whose sign its whole part cannot carry; as one that is nearer to zero than a
-    /// thousandth of a microsecond counts for nothing.
+    /// A number between -1 and 0, whose sign its whole part cannot carry; as one that is nearer to zero than
+    /// a thousandth of a microsecond counts for nothing.
     fn is_negative_fraction(&self) -> bool {
         let least = Decimal::new(-1, 9);
         match self.value {

@@ -1,8 +1,9 @@
 //! Lenient reading of dates and times, as MySQL does it.
 //!
-//! Text is read as fields of digits. Delimited: any punctuation between them, white space or `T` between date and
-//! time. Undelimited: two digits a field, four for the year if there are 8 or at least 14 digits. A year of two
-//! digits is 2000..2069 or 1970..1999. A fraction may follow the second; after that an offset from UTC.
+//! Text is read as fields of digits. Delimited: any punctuation between them, white space or `T` between date
+//! and time. Undelimited: two digits a field, four for the year if there are 8 or at least 14 digits. A year
+//! of two digits is 2000..2069 or 1970..1999. A fraction may follow the second; after that an offset from
+//! UTC.
 
 use super::zone::parse_offset;
 use super::{Date, DateTime, Time};
@@ -77,8 +78,9 @@ impl Cursor<'_> {
             .fold(0u32, |value, digit| value.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
     }
 
-    /// A point and the fraction after it, if they are there: microseconds, rounded from the seventh digit unless
-    /// `truncate`, 1000000 if they round up to a second; and how many digits the fraction has, at most 6.
+    /// A point and the fraction after it, if they are there: microseconds, rounded from the seventh digit
+    /// unless `truncate`, 1000000 if they round up to a second; and how many digits the fraction has, at most
+    /// 6.
     fn fraction(&mut self, truncate: bool) -> (u32, u8) {
         if self.peek() != Some(b'.') {
             return (0, 0);
@@ -302,8 +304,8 @@ impl Date {
 }
 
 impl DateTime {
-    /// Reads a date and time; an offset (`+02:00`) is given back apart, in seconds. Microseconds are rounded from
-    /// the seventh digit.
+    /// Reads a date and time; an offset (`+02:00`) is given back apart, in seconds. Microseconds are rounded
+    /// from the seventh digit.
     pub fn parse(text: &[u8], mode: TemporalMode) -> Option<(Parsed<DateTime>, Option<i32>)> {
         let fields = read_fields(text, mode.truncate_fractional)?;
         if fields.count < 3 {
@@ -374,9 +376,9 @@ impl Time {
         Parsed { value: Time(if negative { -micros } else { micros }), truncated }
     }
 
-    /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range it is
-    /// clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked. `at_offset` says
-    /// what a datetime at an offset from UTC, in seconds, is in the session's zone.
+    /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range
+    /// it is clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked.
+    /// `at_offset` says what a datetime at an offset from UTC, in seconds, is in the session's zone.
     pub fn parse(
         text: &[u8],
         mode: TemporalMode,
@@ -473,8 +475,8 @@ impl Time {
     }
 
     /// The time of a text with a date before it; `None` if it has no date. With delimiters, there is a space
-    /// between date and time; `01:02:03.004` is none, and the `T` of `2020-02-29T10:00:00` ends a text that is
-    /// read as a time.
+    /// between date and time; `01:02:03.004` is none, and the `T` of `2020-02-29T10:00:00` ends a text that
+    /// is read as a time.
     fn read_datetime(trimmed: &[u8], truncate: bool) -> Option<Result<ReadTime, NoTime>> {
         let unsigned = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
         if unsigned.len() < 12 || !unsigned.first().is_some_and(u8::is_ascii_digit) {

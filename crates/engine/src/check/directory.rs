@@ -593,8 +593,8 @@ impl Check {
         Ok(())
     }
 
-    /// Where the pages of a space are that is written out of place: as recovery has found, if the space could be
-    /// opened, else as its map says.
+    /// Where the pages of a space are that is written out of place: as recovery has found, if the space could
+    /// be opened, else as its map says.
     fn places_of(
         &self,
         space: SpaceId,
@@ -613,26 +613,12 @@ impl Check {
     }
 
     fn lost_map(&mut self, space: SpaceId, table: Option<&Arc<Table>>, error: &palisade_buffer::Error) {
-        let place = Place {
-            file: Some(file_name(space)),
-            space: Some(space),
-            schema: table.map(|table| table.schema.clone()),
-            table: table.map(|table| table.name.clone()),
-            ..Place::default()
-        };
-        self.found(Finding::damage(Kind::Map, place, Owner::FirstPages, error.to_string()));
+        self.found(Finding::damage(Kind::Map, place_in(space, table), Owner::FirstPages, error.to_string()));
     }
 
     /// Says what a page that is not as it was written means.
     fn suspect(&mut self, space: SpaceId, table: Option<&Arc<Table>>, suspect: Suspect) -> Result<(), Error> {
-        let place = Place {
-            file: Some(file_name(space)),
-            space: Some(space),
-            schema: table.map(|table| table.schema.clone()),
-            table: table.map(|table| table.name.clone()),
-            ..Place::default()
-        }
-        .at(suspect.page);
+        let place = place_in(space, table).at(suspect.page);
         let (kind, what) = match suspect.what {
             What::Bytes(what @ palisade_buffer::Corruption::WrongPage { .. }) => {
                 (Kind::PageIdentity, what.to_string())
@@ -750,6 +736,17 @@ impl CheckConfig {
     fn selects(&self, table: &Table) -> bool {
         self.schema.as_ref().is_none_or(|schema| *schema == table.schema)
             && self.table.as_ref().is_none_or(|name| *name == table.name)
+    }
+}
+
+/// A space's file, and its table if it has one.
+fn place_in(space: SpaceId, table: Option<&Arc<Table>>) -> Place {
+    Place {
+        file: Some(file_name(space)),
+        space: Some(space),
+        schema: table.map(|table| table.schema.clone()),
+        table: table.map(|table| table.name.clone()),
+        ..Place::default()
     }
 }
 

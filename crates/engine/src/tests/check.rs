@@ -85,7 +85,8 @@ fn long(id: i64) -> Vec<u8> {
     (0..60_000).map(|at| (at * (id + 3)) as u8).collect()
 }
 
-/// Two tables with rows of all kinds, some of them long, some changed, some deleted; `other` is written out of place.
+/// Two tables with rows of all kinds, some of them long, some changed, some deleted; `other` is written out
+/// of place.
 fn fill(engine: &Arc<Engine>) {
     create_schema(engine);
     for def in [definition("t"), placed("other")] {

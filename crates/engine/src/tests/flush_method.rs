@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use palisade_catalog::TableDef;
 use palisade_io::{CrashKeeps, FaultFileSystem, FileSystem};
 
 use super::harness::*;
@@ -15,6 +16,18 @@ const ROWS: i64 = 20;
 fn open_with(fs: &Arc<FaultFileSystem>, flush_method: FlushMethod) -> Arc<Engine> {
     let config = EngineConfig { flush_method, background: false, ..quiet() };
     Engine::open(config, fs.clone() as Arc<dyn FileSystem>).unwrap()
+}
+
+/// A table of that definition, with rows.
+fn filled(engine: &Arc<Engine>, def: TableDef) -> Arc<Table> {
+    create_schema(engine);
+    let table = create_table(engine, def);
+    let mut client = Client::new(engine, &table);
+    for id in 0..ROWS {
+        client.insert(&Row::new(id, id, None, b"x")).unwrap();
+    }
+    client.commit();
+    table
 }
 
 /// Each row is changed in a transaction of its own; then every page is written.
@@ -60,14 +73,7 @@ fn each_method_syncs_what_it_says() {
         assert_eq!(FlushMethod::from_position(position), Some(method));
         let fs = Arc::new(FaultFileSystem::new(1));
         let engine = open_with(&fs, method);
-        create_schema(&engine);
-        let table = create_table(&engine, definition("t"));
-        let mut client = Client::new(&engine, &table);
-        for id in 0..ROWS {
-            client.insert(&Row::new(id, id, None, b"x")).unwrap();
-        }
-        client.commit();
-        drop(client);
+        let table = filled(&engine, definition("t"));
         // What is written for the first time is synced by O_DIRECT_NO_FSYNC, too.
         change_all(&engine, &table, 1);
         let file = format!("{:06}.pal", table.runtime().space.id().0);
@@ -88,8 +94,8 @@ fn each_method_syncs_what_it_says() {
     }
 }
 
-/// Where one flush covers log and data, a table that is written out of place is synced only for what is written where
-/// nothing was before; nowhere else is anything left out.
+/// Where one flush covers log and data, a table that is written out of place is synced only for what is
+/// written where nothing was before; nowhere else is anything left out.
 #[test]
 fn the_logs_flush_covers_what_is_written_out_of_place() {
     for (method, has_one_cache, is_synced) in [
@@ -102,14 +108,7 @@ fn the_logs_flush_covers_what_is_written_out_of_place() {
         let fs = Arc::new(FaultFileSystem::new(1));
         fs.set_one_cache(has_one_cache);
         let engine = open_with(&fs, method);
-        create_schema(&engine);
-        let table = create_table(&engine, placed("t"));
-        let mut client = Client::new(&engine, &table);
-        for id in 0..ROWS {
-            client.insert(&Row::new(id, id, None, b"x")).unwrap();
-        }
-        client.commit();
-        drop(client);
+        let table = filled(&engine, placed("t"));
         // Until every run has been written once.
         (0..6).for_each(|round| change_all(&engine, &table, round));
         let file = format!("{:06}.pal", table.runtime().space.id().0);

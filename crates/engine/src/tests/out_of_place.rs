@@ -271,8 +271,8 @@ fn a_file_without_its_map_is_not_taken_for_one_that_is_in_order() {
     assert_eq!(rows(&open(&fs), "t").len(), 200);
 }
 
-/// After a crash, the log speaks of a table whose map is gone: nothing is written to its file, and the map can be put
-/// back.
+/// After a crash, the log speaks of a table whose map is gone: nothing is written to its file, and the map
+/// can be put back.
 #[test]
 fn redo_for_a_table_whose_map_is_gone_touches_nothing() {
     let (fs, engine, t) = two_tables();

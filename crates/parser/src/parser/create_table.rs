@@ -453,7 +453,8 @@ impl Parser<'_> {
             || self.other_option().is_some()
     }
 
-    /// An option that MariaDB or this server has and MySQL has not, in upper case. MariaDB quotes such names itself.
+    /// An option that MariaDB or this server has and MySQL has not, in upper case. MariaDB quotes such names
+    /// itself.
     fn other_option(&self) -> Option<&'static str> {
         let is_name = matches!(self.token.kind, TokenKind::Word | TokenKind::QuotedName);
         let name = if is_name { self.name_text(self.token).ok()? } else { return None };

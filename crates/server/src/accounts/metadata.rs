@@ -1,5 +1,5 @@
-//! What COMMENT and ATTRIBUTE of CREATE USER and ALTER USER say of an account: one object, which each statement
-//! patches.
+//! What COMMENT and ATTRIBUTE of CREATE USER and ALTER USER say of an account: one object, which each
+//! statement patches.
 
 use palisade_base::error_catalogue::ER_INVALID_USER_ATTRIBUTE_JSON;
 use palisade_base::mysql_error;

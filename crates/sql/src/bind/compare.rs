@@ -157,8 +157,9 @@ impl Binder<'_> {
     }
 }
 
-/// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number;
-/// a date beside a number is its number, a text beside a time as much of it as is a time; and a constant is not read as the column's type.
+/// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number; a
+/// date beside a number is its number, a text beside a time as much of it as is a time; and a constant is not
+/// read as the column's type.
 fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {

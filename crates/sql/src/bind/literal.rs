@@ -111,9 +111,9 @@ pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
     }
 }
 
-/// `x'41'` or `b'1000001'`: a binary string wherever a string is wanted, its bits where a number is. So its type is a
-/// string's, and its value a BIT's. One of more than 64 bits, or of none, is a string only. That it is written in
-/// bits is known by a width that is no whole number of bytes: it is a signed number then.
+/// `x'41'` or `b'1000001'`: a binary string wherever a string is wanted, its bits where a number is. So its
+/// type is a string's, and its value a BIT's. One of more than 64 bits, or of none, is a string only. That it
+/// is written in bits is known by a width that is no whole number of bytes: it is a signed number then.
 fn binary_literal(bytes: &[u8], in_bits: bool) -> Expr {
     let text = text_literal(bytes.to_vec(), CollationId::BINARY);
     if bytes.is_empty() || bytes.len() > 8 {

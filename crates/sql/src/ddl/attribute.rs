@@ -1,4 +1,5 @@
-//! ENGINE_ATTRIBUTE and SECONDARY_ENGINE_ATTRIBUTE of tables, columns and indexes: documents for storage engines.
+//! ENGINE_ATTRIBUTE and SECONDARY_ENGINE_ATTRIBUTE of tables, columns and indexes: documents for storage
+//! engines.
 //!
 //! InnoDB has no use for the first and refuses it, as in MySQL; the second is taken.
 

@@ -1,5 +1,5 @@
-//! The table option `PAGE_SINK`, this server's own: where the table's pages go when they are written. It is kept as it was
-//! written, and decides when the table's files are made.
+//! The table option `PAGE_SINK`, this server's own: where the table's pages go when they are written. It is
+//! kept as it was written, and decides when the table's files are made.
 
 use palisade_base::error_catalogue::ER_WRONG_VALUE;
 use palisade_base::{MysqlError, mysql_error};

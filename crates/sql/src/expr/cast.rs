@@ -64,8 +64,8 @@ pub enum CastTarget {
         precision: u8,
         scale: u8,
     },
-    /// Not in SQL: a date or time that IF or CASE chooses, where a number is wanted: it is the number of what it
-    /// is, and not of the type that it would have as a date.
+    /// Not in SQL: a date or time that IF or CASE chooses, where a number is wanted: it is the number of what
+    /// it is, and not of the type that it would have as a date.
     Chosen,
     /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
     /// any other document, which 3156 tells.

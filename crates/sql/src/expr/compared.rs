@@ -46,8 +46,8 @@ impl Context<'_> {
         })
     }
 
-    /// The time that a constant of a list says, as much of it as says one: midnight for a text that says none. A
-    /// number that is none stays one, and is no time's.
+    /// The time that a constant of a list says, as much of it as says one: midnight for a text that says
+    /// none. A number that is none stays one, and is no time's.
     pub(super) fn listed_time(&mut self, value: Value, ty: &SqlType) -> SqlResult<Value> {
         if let Value::Bytes(_) | Value::Bit { .. } = value {
             let parsed = self.time_of_text(&text_of(&value, ty));

@@ -2,8 +2,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`], how long
-//! they are in [`text_length`] |
+//! | [`string`] | text and binary strings |
+//! | [`edit`], [`locale`], [`text_length`] | their algorithms; how numbers are written; lengths of texts |
 //! | [`base64`] | TO_BASE64 and FROM_BASE64 |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
@@ -20,8 +20,8 @@
 //! | [`named_lock`] | GET_LOCK and its like |
 //! | [`absent`] | the names of what MySQL has and we have not |
 //!
-//! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the type of the
-//! call; the evaluator then follows [`Function::evaluation`].
+//! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the
+//! type of the call; the evaluator then follows [`Function::evaluation`].
 
 pub mod absent;
 pub mod address;
@@ -119,8 +119,8 @@ pub struct Function {
 /// What a call is besides its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purity {
-    /// The same arguments give the same value for as long as the statement runs and whatever the session: such a call with
-    /// constant arguments is a constant.
+    /// The same arguments give the same value for as long as the statement runs and whatever the session:
+    /// such a call with constant arguments is a constant.
     Pure,
     /// Its value depends on more than its arguments.
     Volatile,

@@ -1,7 +1,7 @@
 //! Functions of dates and times.
 //!
-//! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string literal in
-//! lower case.
+//! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string
+//! literal in lower case.
 
 use palisade_base::error_catalogue::{
     ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION, ER_VALUE_OUT_OF_RANGE,
@@ -527,8 +527,8 @@ fn moment_of_text(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Within> {
 }
 
 /// The date and time that a number is from which EXTRACT takes the time of day; `None` if it is a time only.
-/// One of five digits or more that can be a date is one; but a DECIMAL of twelve characters or more only with a
-/// time of day.
+/// One of five digits or more that can be a date is one; but a DECIMAL of twelve characters or more only with
+/// a time of day.
 fn moment_of_number(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
     let number = match value {
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {

@@ -1,4 +1,5 @@
-//! How long the texts are at most that functions of text make: the type of a column of CREATE TABLE ... SELECT.
+//! How long the texts are at most that functions of text make: the type of a column of CREATE TABLE ...
+//! SELECT.
 //!
 //! Where a literal says how long a text becomes, that is its length; else the length depends on a value, and
 //! the type is LONGTEXT.

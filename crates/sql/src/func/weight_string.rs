@@ -1,7 +1,7 @@
 //! WEIGHT_STRING: the bytes that values are sorted by.
 //!
-//! A text has the weights that its collation gives it; integers, and dates and times as MySQL packs them, have
-//! eight bytes that order as they do. Numbers with a fraction have none: NULL.
+//! A text has the weights that its collation gives it; integers, and dates and times as MySQL packs them,
+//! have eight bytes that order as they do. Numbers with a fraction have none: NULL.
 
 use super::{Evaluation, Function, Typed, function};
 use crate::SqlResult;
@@ -17,8 +17,6 @@ pub static FUNCTIONS: &[Function] = &[function("weight_string", (1, 2), weight_t
 
 /// Of eight bytes the first bit, which negative numbers do not have.
 const SIGN: u64 = 1 << 63;
-/// What a byte of a text counts as, in units of a nanosecond.
-const UNITS_A_BYTE: usize = 8;
 
 fn weight_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let operand = arguments.at(0)?;
@@ -81,16 +79,11 @@ fn text_weights(cx: &mut Context<'_>, values: &[Value], ty: &SqlType) -> SqlResu
             text.resize(text.len() + count - has, b' ');
         }
     }
-    // A character has at most some weights of two bytes, on each of some levels.
-    if cx.exceeds(text.len())? {
-        return Ok(cx.too_large("weight_string"));
+    let most = cx.packet_limit();
+    match cx.watched(|watch| collation.weight_string(&text, most, watch))? {
+        Some(weights) => Ok(Value::bytes(weights)),
+        None => Ok(cx.too_large("weight_string")),
     }
-    cx.checkpoint(text.len().saturating_mul(UNITS_A_BYTE))?;
-    let weights = collation.weight_string(&text);
-    if weights.len() > cx.packet_limit() {
-        return Ok(cx.too_large("weight_string"));
-    }
-    Ok(Value::bytes(weights))
 }
 
 fn packed_date(date: Date) -> u64 {

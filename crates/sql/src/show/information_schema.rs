@@ -45,8 +45,8 @@ pub struct ServerTable {
 pub(super) struct Definition {
     /// Its name, in upper case.
     pub(super) name: &'static str,
-    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `x` TEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT
-    /// UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6), `f` DOUBLE.
+    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `x` TEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED,
+    /// `n` BIGINT UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6), `f` DOUBLE.
     pub(super) columns: &'static str,
     /// How its rows are made.
     pub(super) rows: fn(&Source<'_>) -> Rows,

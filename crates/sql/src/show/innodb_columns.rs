@@ -157,8 +157,8 @@ pub(super) fn is_virtual(column: &Column) -> bool {
     column.generated.as_ref().is_some_and(|generated| !generated.stored)
 }
 
-/// Columns of a table with their POS: first those that InnoDB keeps, then the virtual ones, whose number among
-/// themselves is above the one among all.
+/// Columns of a table with their POS: first those that InnoDB keeps, then the virtual ones, whose number
+/// among themselves is above the one among all.
 fn positions(table: &Table) -> Vec<(i64, &Column)> {
     let columns: Vec<&Column> = shown_columns(table).map(|(_, column)| column).collect();
     let kept = columns.iter().filter(|column| !is_virtual(column)).copied();
