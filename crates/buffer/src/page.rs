@@ -240,7 +240,7 @@ pub(crate) fn seal_stored(bytes: &mut [u8]) {
     bytes[CHECKSUM..CHECKSUM + 4].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Whether the checksum of a page that is stored as it is is right.
+/// Whether the checksum of a page, in the [form](stored) in which it is stored, is right.
 pub(crate) fn has_own_checksum(bytes: &[u8]) -> bool {
     stored_checksum(bytes) == checksum(bytes)
 }

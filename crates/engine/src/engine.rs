@@ -27,6 +27,7 @@ use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
+use crate::lost_maps::RemadeMaps;
 use crate::metadata::MetadataLocks;
 use crate::open::{OwnLog, frames_of, lock_memory, wait_or_step};
 use crate::pool_dump::PoolDump;
@@ -109,6 +110,8 @@ pub struct Engine {
     pub(crate) log: OwnLog,
     pub(crate) pool: Arc<BufferPool>,
     pub(crate) sinks: Sinks,
+    /// Maps that were made again when the engine was opened, by force.
+    pub(crate) remade_maps: RemadeMaps,
     pub(crate) io: Arc<IoPool>,
     /// Runs the blocking parts of data definition.
     pub(crate) ddl: IoPool,

@@ -266,6 +266,24 @@ impl Files {
         self.fs.sync_dir(&self.spaces_dir())
     }
 
+    /// Gives a space a new map, which `write` writes: durably, and not before it is whole.
+    pub(crate) fn replace_map<T>(
+        &self,
+        space: SpaceId,
+        write: impl FnOnce(&dyn File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let path = self.map_path(space);
+        let temporary = path.with_extension("map.new");
+        let map = self.fs.open(&temporary, self.mode(OpenMode::CREATE))?;
+        map.set_len(0)?;
+        let written = write(&*map)?;
+        map.sync()?;
+        drop(map);
+        self.fs.rename(&temporary, &path)?;
+        self.fs.sync_dir(&self.spaces_dir())?;
+        Ok(written)
+    }
+
     /// Makes what has happened to names of spaces durable.
     pub(crate) fn sync_spaces(&self) -> io::Result<()> {
         self.fs.sync_dir(&self.spaces_dir())

@@ -39,6 +39,7 @@ pub mod error;
 mod files;
 mod info;
 pub mod metadata;
+mod lost_maps;
 mod missing;
 mod open;
 mod pool_dump;

@@ -54,8 +54,11 @@ impl Orphaned {
         for table in tables.iter().filter(|table| self.spaces.contains(&table.space)) {
             let path = files.space_path(table.space);
             let (is, remedy) = match lost_places.get(&table.space) {
-                None => ("is missing".to_owned(), "put it back"),
-                Some(error) => (format!("cannot be used ({error})"), "put its map back"),
+                None => ("is missing".to_owned(), "put it back, or give these changes up"),
+                Some(error) => {
+                    let remedy = "put its map back, or have it made again from the pages";
+                    (format!("cannot be used ({error})"), remedy)
+                }
             };
             let what = format!(
                 "the file {} of table `{}`.`{}` {is}, and the redo log has changes for it",
@@ -65,7 +68,7 @@ impl Orphaned {
             );
             if !may_be_lost {
                 return Err(Error::Unusable(format!(
-                    "{what}: {remedy}, or give these changes up with innodb_force_recovery=1"
+                    "{what}: {remedy} with innodb_force_recovery=1"
                 )));
             }
             tracing::warn!("{what}, which are lost");

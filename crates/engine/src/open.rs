@@ -32,6 +32,7 @@ use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind}
 use crate::engine::{Engine, Finder, Registry, all_metrics, log_buffer_bytes, writer_threads};
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
+use crate::lost_maps::{RemadeMaps, open_with_map};
 use crate::metadata::MetadataLocks;
 use crate::missing::{MissingFile, Orphaned};
 use crate::pool_dump::PoolDump;
@@ -69,6 +70,7 @@ pub(crate) struct Base {
     pub(crate) sinks: Sinks,
     /// Spaces of which it cannot be known where their pages are.
     lost_places: HashMap<SpaceId, palisade_buffer::Error>,
+    remade_maps: RemadeMaps,
     io: Arc<IoPool>,
     pub(crate) log: OwnLog,
 }
@@ -163,6 +165,7 @@ impl Engine {
             log: base.log,
             pool: base.pool,
             sinks: base.sinks,
+            remade_maps: base.remade_maps,
             io: base.io,
             trx,
             background: Background::new(metadata.clone(), registry.clone()),
@@ -334,7 +337,8 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
     files.write_marker()?;
-    Ok((Base { config, files, pool, sinks, lost_places: HashMap::new(), io, log }, trx))
+    let (lost_places, remade_maps) = Default::default();
+    Ok((Base { config, files, pool, sinks, lost_places, remade_maps, io, log }, trx))
 }
 
 /// Makes an empty tree. Blocks.
@@ -371,9 +375,13 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let log = OwnLog(log);
     let mut open_files = HashMap::new();
     let reads_undo = force < ForceRecovery::NoUndo;
-    let mut placed = Vec::new();
+    let (mut placed, mut remade_maps) = (Vec::new(), RemadeMaps::new());
     for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
-        match files.open_space(space)? {
+        let opened = match force.is_on() {
+            true => open_with_map(&files, space, &mut remade_maps)?,
+            false => files.open_space(space)?,
+        };
+        match opened {
             Some(file) if file.map.is_some() => placed.push((space, file)),
             Some(file) => drop(open_files.insert(space, file.pages)),
             None => {}
@@ -436,7 +444,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         }
         log.start_after_recovery(reader)?;
     }
-    let base = Base { config, files, pool, sinks, lost_places, io, log };
+    let base = Base { config, files, pool, sinks, lost_places, remade_maps, io, log };
     let (trx, in_flight) = open_undo(&base)?;
     Ok((base, trx, in_flight, orphaned))
 }

@@ -8,6 +8,7 @@
 //! | `record` | places in the redo log |
 //! | `sink` | how a batch is written |
 //! | `recovery` | the places at the end of the log |
+//! | `rebuild` | a map that is lost, made again from the pages |
 //!
 //! docs/format-places.md shows the formats.
 //!
@@ -34,12 +35,14 @@ mod blocks;
 pub mod chunk;
 mod place;
 pub(crate) mod planted;
+mod rebuild;
 pub mod record;
 mod recovery;
 mod sink;
 mod store;
 
 pub use place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+pub use rebuild::{FoundPages, rebuild_map};
 pub use recovery::{RecoverError, recover};
 pub use sink::OutOfPlace;
 pub use store::{PlaceStore, header_of};

@@ -30,6 +30,8 @@ pub(crate) enum Planted {
     DoubtIsForgotten,
     /// Recovery knows only of the places in the map.
     NoFirstPass,
+    /// A map that is made again names any whole copy of a page.
+    OldCopyIsTaken,
     /// No mistake: the log takes no records.
     NoCredit,
 }

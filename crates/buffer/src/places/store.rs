@@ -204,13 +204,7 @@ impl PlaceStore {
 
     /// Makes two empty files a space without pages, durably.
     pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> io::Result<Arc<Self>> {
-        let mut header = AlignedBuf::zeroed(BLOCK);
-        header[4..12].copy_from_slice(&MAGIC);
-        header[12..16].copy_from_slice(&VERSION.to_le_bytes());
-        header[16..20].copy_from_slice(&space.0.to_le_bytes());
-        let checksum = crc32c(&header[4..HEADER]);
-        header[..4].copy_from_slice(&checksum.to_le_bytes());
-        file.write_at(&header, 0)?;
+        write_header(space, &*file)?;
         file.sync()?;
         Ok(Arc::new(PlaceStore::new(space, file, map, Blocks::new(1))))
     }
@@ -629,6 +623,17 @@ pub fn header_of(file: &dyn File) -> io::Result<Option<SpaceId>> {
     let is_whole = crc32c(&header[4..HEADER]).to_le_bytes() == header[..4];
     let is_one = is_whole && header[4..12] == MAGIC && header[12..16] == VERSION.to_le_bytes();
     Ok(is_one.then(|| SpaceId(u32::from_le_bytes([header[16], header[17], header[18], header[19]]))))
+}
+
+/// Writes what [`header_of`] finds.
+pub(super) fn write_header(space: SpaceId, file: &dyn File) -> io::Result<()> {
+    let mut header = AlignedBuf::zeroed(BLOCK);
+    header[4..12].copy_from_slice(&MAGIC);
+    header[12..16].copy_from_slice(&VERSION.to_le_bytes());
+    header[16..20].copy_from_slice(&space.0.to_le_bytes());
+    let checksum = crc32c(&header[4..HEADER]);
+    header[..4].copy_from_slice(&checksum.to_le_bytes());
+    file.write_at(&header, 0)
 }
 
 /// The log, and up to where recovery has read it.

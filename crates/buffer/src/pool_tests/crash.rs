@@ -72,7 +72,8 @@ pub(super) fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec
     // Compressed pages need no room in front of them: they are in all parts of a chunk, and of the next.
     let stride = if sink.is_placed() && !codecs.is_empty() { 97 } else { 1 };
     // With all pages in memory recovery writes none, and the map stays what it was.
-    let frames = if sink == Sink::OneFlush && seed.is_multiple_of(2) { 3 * FRAMES } else { FRAMES };
+    let has_one_flush = matches!(sink, Sink::OneFlush | Sink::LostMap);
+    let frames = if has_one_flush && seed.is_multiple_of(2) { 3 * FRAMES } else { FRAMES };
     let mut random = Prng::new(seed);
     let fs = Arc::new(FaultFileSystem::new(seed));
     let mut world = World::create(fs.clone(), frames, sink);
@@ -86,7 +87,7 @@ pub(super) fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec
     let (mut history, mut repaired) = (Vec::new(), 0);
     for life in 0..LIVES {
         // Soon after a recovery, too, which may have passed records over.
-        let is_soon = sink == Sink::OneFlush && life > 0 && random.one_in(2);
+        let is_soon = has_one_flush && life > 0 && random.one_in(2);
         let nth = if is_soon { 1 + random.below(12) } else { nth };
         fs.fail(Call::Change, nth, Fault::Crash);
         let durable = run(&world, &mut random, stride, &mut history);

@@ -131,11 +131,13 @@ pub(super) enum Sink {
     OneFlush,
     /// The same, where that is believed and not so.
     TwoCaches,
+    /// As one flush; the map is made again from the pages before every recovery.
+    LostMap,
 }
 
 impl Sink {
     fn is_placed(self) -> bool {
-        matches!(self, Sink::OutOfPlace | Sink::OneFlush | Sink::TwoCaches)
+        matches!(self, Sink::OutOfPlace | Sink::OneFlush | Sink::TwoCaches | Sink::LostMap)
     }
 }
 
@@ -167,7 +169,7 @@ fn log_config() -> LogConfig {
 
 fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>> {
     let mode = match sink {
-        Sink::OneFlush | Sink::TwoCaches => OpenMode::CREATE.direct().syncing(Syncing::Metadata),
+        Sink::OneFlush | Sink::TwoCaches | Sink::LostMap => OpenMode::CREATE.direct().syncing(Syncing::Metadata),
         _ => OpenMode::CREATE,
     };
     fs.open(Path::new("data/space"), mode)
@@ -175,6 +177,22 @@ fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>
 
 fn map_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
     fs.open(Path::new("data/map"), OpenMode::CREATE)
+}
+
+/// Makes the map from the pages, unless none was ever written.
+fn remake_map(fs: &FaultFileSystem) -> std::io::Result<()> {
+    let new = Path::new("data/map.new");
+    let map = fs.open(new, OpenMode::CREATE)?;
+    map.set_len(0)?;
+    match places::rebuild_map(SPACE, &*space_file(fs, Sink::LostMap)?, &*map) {
+        Ok(_) => {
+            map.sync()?;
+            fs.rename(new, Path::new("data/map"))?;
+            fs.sync_dir(Path::new("data"))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn no_file(source: std::io::Error) -> Error {
@@ -214,7 +232,7 @@ impl World {
     pub(super) fn create_with(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink, cleaners: usize) -> World {
         fs.create_dir_all(Path::new("data")).unwrap();
         let (file, map) = (space_file(&fs, sink).unwrap(), map_file(&fs).unwrap());
-        fs.set_one_cache(sink == Sink::OneFlush);
+        fs.set_one_cache(matches!(sink, Sink::OneFlush | Sink::LostMap));
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
         let places = sink
@@ -233,6 +251,9 @@ impl World {
         let (log, reader) = opened.map_err(|error| unless_down(&fs, error))?;
         let places = match sink {
             kind if kind.is_placed() => {
+                if kind == Sink::LostMap {
+                    remake_map(&fs).map_err(no_file)?;
+                }
                 let sink = OutOfPlace::new(log.clone());
                 Some((open_places(&fs, kind, &log, &reader, &sink)?, sink))
             }
@@ -261,7 +282,7 @@ impl World {
             (Sink::Ids, _) => Arc::new(copies()?.keeping(Keeps::Ids)),
             (Sink::Atomic, _) => Arc::new(Atomic::new(copies()?)),
             (_, Some((_, sink))) => sink.clone(),
-            (Sink::Off | Sink::OutOfPlace | Sink::OneFlush | Sink::TwoCaches, _) => Arc::new(Off),
+            _ => Arc::new(Off),
         };
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();

@@ -21,6 +21,16 @@ fn a_power_cut_at_any_change_tears_nothing() {
     }
 }
 
+/// Where the pages are can be told from the pages alone, at any moment.
+#[test]
+fn a_map_made_again_after_a_power_cut_loses_nothing() {
+    let seed = test_seed(23);
+    for round in 0..90 {
+        let outcome = crash_and_recover(seed + round, 1 + round % 149, Sink::LostMap, codecs_of(round));
+        outcome.unwrap_or_else(|error| panic!("round {round}: {error}"));
+    }
+}
+
 /// One round; whether something was lost.
 fn is_found(sink: Sink, seed: u64, nth: u64) -> bool {
     let outcome = std::panic::catch_unwind(|| crash_and_recover(seed, nth, sink, codecs_of(nth)));
@@ -50,10 +60,12 @@ fn power_cuts_find_planted_mistakes() {
         (Planted::MapIsNotSynced, 2),
     ];
     let with_one_flush = [(Planted::DoubtfulRecordsCount, 63), (Planted::DoubtIsForgotten, 220)];
+    let without_map = [(Planted::OldCopyIsTaken, 1)];
     let groups = [
         (Sink::OutOfPlace, &by_record[..], vec![]),
         (Sink::OutOfPlace, &by_map[..], vec![Planted::NoCredit]),
         (Sink::OneFlush, &with_one_flush[..], vec![]),
+        (Sink::LostMap, &without_map[..], vec![]),
     ];
     let mut unfound = Vec::new();
     for (sink, mistakes, others) in groups {

@@ -310,6 +310,20 @@ fn damage_of_the_redo_log_is_told_from_its_end() {
     assert_eq!(report.level, Some(6));
 }
 
+/// A lost map is told, and the table that it is of is checked with one made from the pages.
+#[test]
+fn a_lost_map_is_named_and_its_table_is_checked() {
+    let (_, files) = filled();
+    let map = files.keys().find(|path| path.extension().is_some_and(|kind| kind == "map")).unwrap().clone();
+    let mut damaged = flip(&flip(&files, &map, 100), &map, 4096 + 100);
+    for round in 0..2 {
+        let report = expect(&damaged, Kind::Map, Severity::Damage, "the map of its space is damaged");
+        let other = report.tables.iter().find(|table| table.table == "other").unwrap();
+        assert_eq!(other.check.damage, [], "round {round}");
+        damaged.remove(&map);
+    }
+}
+
 #[test]
 fn only_what_is_asked_for_is_checked_and_too_little_memory_is_told() {
     let (_, files) = filled();

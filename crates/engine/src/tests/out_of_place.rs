@@ -247,9 +247,56 @@ fn redo_for_a_table_whose_map_is_damaged_is_not_given_up_unasked() {
     assert_eq!(rows(&engine, "t")[3].k, Some(77));
     drop(engine);
     damage_map(&fs, &map);
-    let force = EngineConfig { force_recovery: ForceRecovery::IgnoreDamage, ..quiet() };
-    let engine = Engine::open(force, fs.clone()).unwrap();
+    let engine = open_by_force(&fs);
     assert_eq!(rows(&engine, "other").len(), 50);
+    assert_eq!(rows(&engine, "t")[3].k, Some(77), "its map was made again");
+}
+
+fn open_by_force(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
+    let force = EngineConfig { force_recovery: ForceRecovery::IgnoreDamage, ..quiet() };
+    Engine::open(force, fs.clone()).unwrap()
+}
+
+/// Maps that are gone or damaged, after a shutdown and after a crash: with force each is made again, once.
+#[test]
+fn a_lost_map_is_made_again_by_force() {
+    for round in 0..8 {
+        let (fs, engine, t) = two_tables();
+        let [pages, map] = files_of(&t);
+        if round % 2 == 0 {
+            engine.pool.checkpoint_sharply().unwrap();
+        }
+        let mut client = Client::new(&engine, &t);
+        for id in (0..150).step_by(2) {
+            client.update(id, |row| row.k = Some(round)).unwrap();
+        }
+        client.commit();
+        let expected = client.scan(0);
+        drop((client, t));
+        engine.log.flush_blocking(engine.log.tail()).unwrap();
+        match round % 4 {
+            0 | 1 => shut_down(engine),
+            _ => crash(engine),
+        }
+        if round < 4 {
+            fs.remove(&path_of(&map)).unwrap();
+        } else {
+            damage_map(&fs, &map);
+        }
+        if (4..7).contains(&round) {
+            // The header, too, which the pages that have been written make up for.
+            fs.open(&path_of(&pages), OpenMode::EXISTING).unwrap().write_at(&[7; 100], 0).unwrap();
+        }
+        let engine = open_by_force(&fs);
+        let t = table(&engine, "t");
+        check(&engine, &t);
+        assert_eq!(Client::new(&engine, &t).scan(0), expected, "round {round}");
+        drop(t);
+        shut_down(engine);
+        let engine = open(&fs);
+        assert_eq!(rows(&engine, "t"), expected, "round {round}");
+        assert!(names(&fs).iter().all(|name| !name.ends_with(".new")), "{:?}", names(&fs));
+    }
 }
 
 #[test]

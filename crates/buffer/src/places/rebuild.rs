@@ -1,0 +1,190 @@
+//! A map that is lost, made again from the pages themselves.
+//!
+//! Every page says which it is, how new it is, and whether it is whole. So a file tells where its pages are:
+//! of the whole copies of a page that are in it, the one with the highest LSN. That is what the last place
+//! record says, or what a record would have said that a crash has left no trace of: such a copy is as good,
+//! as a page is written only when the log is durable to its LSN.
+//!
+//! *What cannot be seen*: a newest copy that is damaged. The page is then what an older copy says, if there
+//! is one, and no checksum tells. With the map it is told, because the map says where to look. That is why no
+//! server does this unless it is asked to.
+//!
+//! A run is found at the first of its blocks and its other blocks are passed over, so that what a client has
+//! stored inside a page is not taken for one. What is left of a run that was overwritten in part is not whole
+//! any more; the rest of it is looked at block by block.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use palisade_base::{Lsn, PageId, SpaceId};
+use palisade_io::{AlignedBuf, File};
+
+use super::chunk::{self, CHUNK_PLACES, ChunkImage, SLOT};
+use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+use super::planted::{Planted, makes};
+use super::store::{header_of, write_header};
+use crate::page::{self, PAGE_SIZE};
+use crate::stored;
+
+/// Blocks that are read at a time: no run crosses a multiple of these.
+const WINDOW: u32 = 64;
+
+/// What the file of a space holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoundPages {
+    /// Pages of which there is a whole copy.
+    pub pages: u64,
+    /// Blocks that could not be read.
+    pub unreadable: u64,
+}
+
+/// The places of one chunk, and how new what is there is.
+struct Found {
+    image: ChunkImage,
+    lsns: Box<[Lsn; CHUNK_PLACES]>,
+}
+
+/// Writes a map that says where the pages in `file` are into `map`, which is empty; the caller makes that
+/// durable. A damaged header of `file` is made again. The log from the checkpoint on has to be recovered as
+/// with any other map.
+///
+/// Reads all of `file`. An error if it has neither a whole header nor a page of the space.
+pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Result<FoundPages> {
+    let blocks = (file.len()? / BLOCK as u64).min(u64::from(MAX_BLOCKS)) as u32;
+    let mut chunks = BTreeMap::new();
+    let mut found = FoundPages { pages: 0, unreadable: 0 };
+    let mut window = AlignedBuf::zeroed(WINDOW as usize * BLOCK);
+    for first in (0..blocks).step_by(WINDOW as usize) {
+        let bytes = &mut window[..(blocks - first).min(WINDOW) as usize * BLOCK];
+        found.unreadable += read_window(file, first, bytes)?;
+        let mut at = 0;
+        while at < bytes.len() {
+            let place = whole_run(space, bytes, at).map(|blocks| Place::new(first + (at / BLOCK) as u32, blocks));
+            if let Some(place) = place {
+                note(&mut chunks, place, &bytes[at..at + place.bytes()]);
+            }
+            at += place.map_or(BLOCK, Place::bytes);
+        }
+    }
+    if header_of(file)? != Some(space) {
+        if chunks.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has no whole page"));
+        }
+        write_header(space, file)?;
+    }
+    let mut slot = AlignedBuf::zeroed(SLOT);
+    for (number, Found { image, .. }) in &mut chunks {
+        found.pages += image.places.iter().filter(|place| !place.is_none()).count() as u64;
+        image.sequence = 1;
+        image.encode(space, *number as u32, &mut slot);
+        (0..2).try_for_each(|copy| map.write_at(&slot, chunk::slot_offset(*number, copy)))?;
+    }
+    Ok(found)
+}
+
+/// Reads blocks from `first` on. Those that cannot be read are zeros; how many they are.
+fn read_window(file: &dyn File, first: u32, bytes: &mut [u8]) -> io::Result<u64> {
+    let offset = u64::from(first) * BLOCK as u64;
+    if file.read_at(bytes, offset).is_ok() {
+        return Ok(0);
+    }
+    let mut unreadable = 0;
+    for (block, offset) in bytes.chunks_exact_mut(BLOCK).zip((offset..).step_by(BLOCK)) {
+        if file.read_at(block, offset).is_err() {
+            block.fill(0);
+            unreadable += 1;
+        }
+    }
+    Ok(unreadable)
+}
+
+/// Blocks of the run of a page of this space that begins at `at` of a window and is whole, if one does.
+fn whole_run(space: SpaceId, window: &[u8], at: usize) -> Option<u32> {
+    let bytes = &window[at..];
+    let id = page::stored_id(bytes);
+    let len = stored::stored_len(bytes);
+    let is_aligned = len < PAGE_SIZE || (at / BLOCK).is_multiple_of(PAGE_BLOCKS as usize);
+    let is_one = id.space == space && id.page.0 < MAX_BLOCKS && is_aligned && len <= bytes.len();
+    (is_one && page::has_own_checksum(&bytes[..len])).then_some((len / BLOCK) as u32)
+}
+
+/// Takes note of a whole run, if it is the newest so far of its page.
+fn note(chunks: &mut BTreeMap<usize, Found>, place: Place, bytes: &[u8]) {
+    let PageId { page, .. } = page::stored_id(bytes);
+    let (number, at) = chunk::locate(page);
+    let found = chunks.entry(number).or_insert_with(|| Found {
+        image: ChunkImage::default(),
+        lsns: Box::new([Lsn::ZERO; CHUNK_PLACES]),
+    });
+    let lsn = page::stored_lsn(bytes);
+    if found.image.places[at].is_none() || lsn >= found.lsns[at] || makes(Planted::OldCopyIsTaken) {
+        (found.image.places[at], found.lsns[at]) = (place, lsn);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use palisade_base::PageNo;
+    use palisade_io::{FileSystem, MemFileSystem, OpenMode};
+
+    use super::*;
+    use crate::page::Page;
+    use crate::places::PlaceStore;
+
+    const SPACE: SpaceId = SpaceId(9);
+
+    fn page(number: u32, lsn: u64, body: &[u8]) -> Box<Page> {
+        let id = PageId { space: SPACE, page: PageNo(number) };
+        let mut page = Page::zeroed();
+        page.format(id);
+        page.set_page_lsn(Lsn(lsn));
+        page[BLOCK..BLOCK + body.len()].copy_from_slice(body);
+        page::seal(id, &mut page);
+        page
+    }
+
+    fn new_file(fs: &MemFileSystem, name: &str) -> Arc<dyn File> {
+        fs.open(Path::new(name), OpenMode::CREATE_NEW).unwrap()
+    }
+
+    #[test]
+    fn the_newest_whole_copy_of_a_page_is_found_and_none_inside_another() {
+        let fs = MemFileSystem::new();
+        let (file, map) = (new_file(&fs, "file"), new_file(&fs, "map"));
+        // A client has stored a page, a compressed one with a high LSN, as a value.
+        let mut forged = page(3, 1 << 40, &[]);
+        let len = stored::Encoder::default().encode(stored::Codec::Lz4, 0, &mut forged).unwrap();
+        let mut torn = page(3, 99, b"torn");
+        torn[PAGE_SIZE - 1] ^= 1;
+        let run = |block: u32| u64::from(block) * BLOCK as u64;
+        for (block, page) in [
+            (4, page(3, 10, b"old")),
+            (8, page(3, 20, &forged[..len])),
+            (12, torn),
+            (64, page(2000, 7, b"far")),
+            (70, page(5, 7, b"not where a whole page begins")),
+        ] {
+            file.write_at(&page, run(block)).unwrap();
+        }
+        let found = rebuild_map(SPACE, &*file, &*map).unwrap();
+        assert_eq!(found, FoundPages { pages: 2, unreadable: 0 });
+
+        // The file had no header.
+        let store = PlaceStore::open(SPACE, file, map).unwrap();
+        let places = [3, 2000, 5].map(|number| store.place(PageNo(number)));
+        assert_eq!(places, [Place::new(8, 4), Place::new(64, 4), Place::NONE]);
+        store.complete().unwrap();
+    }
+
+    #[test]
+    fn a_file_without_a_page_of_the_space_is_left_as_it_is() {
+        let fs = MemFileSystem::new();
+        let (file, map) = (new_file(&fs, "file"), new_file(&fs, "map"));
+        file.write_at(&page(3, 10, b"another's"), 4 * BLOCK as u64).unwrap();
+        assert!(rebuild_map(SpaceId(10), &*file, &*map).is_err());
+        assert_eq!((header_of(&*file).unwrap(), map.len().unwrap()), (None, 0));
+    }
+}
