@@ -8,6 +8,7 @@
 //! | a leaf of a table, and one of its secondary index | 1 | all rows but those on the leaf |
 //! | a page of `mysql.user` | 0, `--skip-grant-tables` | all but the accounts on it |
 //! | the directory of undo | 5 | all |
+//! | the map of a table, which is gone | 1 | all |
 //! | the redo log, after a crash | 6 | all but what was committed behind the damage |
 //!
 //! Below the level the server refuses to start, and says which level would do. At each level from 1 on
@@ -35,6 +36,7 @@ struct Patient {
     whole: PathBuf,
     /// The number of the file of a table, by its name in `INNODB_TABLES`.
     orders: u32,
+    items: u32,
     user: u32,
 }
 
@@ -44,20 +46,22 @@ pub fn run() -> Outcome {
     dictionary(&mut patient).map_err(|message| format!("a page of the dictionary: {message}"))?;
     leaves(&mut patient).map_err(|message| format!("leaves of a table: {message}"))?;
     accounts(&mut patient).map_err(|message| format!("a page of mysql.user: {message}"))?;
+    map(&mut patient).map_err(|message| format!("the map of a table: {message}"))?;
     undo(&mut patient).map_err(|message| format!("the directory of undo: {message}"))?;
     redo_log(&mut patient).map_err(|message| format!("the redo log: {message}"))?;
-    println!("5 damaged data directories: dumped and restored");
+    println!("6 damaged data directories: dumped and restored");
     Ok(())
 }
 
 fn prepare() -> Result<Patient, String> {
-    let mut server = Server::start("rescue", &[])?;
+    let mut server = Server::start("rescue", &["--palisade-page-sink=in-place"])?;
     let mut client = Client::connect(server.port).map_err(|error| error.to_string())?;
     for statement in [
         "CREATE DATABASE shop",
         "CREATE TABLE shop.orders (id INT NOT NULL PRIMARY KEY, customer INT NOT NULL, note VARCHAR(200) NOT NULL, \
          KEY customer (customer))",
-        "CREATE TABLE shop.items (id INT NOT NULL PRIMARY KEY, name VARCHAR(50) NOT NULL, text LONGTEXT)",
+        "CREATE TABLE shop.items (id INT NOT NULL PRIMARY KEY, name VARCHAR(50) NOT NULL, text LONGTEXT) \
+         PAGE_SINK='out-of-place'",
         "SET cte_max_recursion_depth = 100000",
         &format!(
             "INSERT INTO shop.orders WITH RECURSIVE s AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM s WHERE i < {ROWS}) \
@@ -75,11 +79,11 @@ fn prepare() -> Result<Patient, String> {
         let number = client.value(&query).map_err(|error| format!("{query}: {error}"))?;
         number.parse().map_err(|_| format!("{query}: {number}"))
     };
-    let (orders, user) = (space("shop/orders")?, space("mysql/user")?);
+    let [orders, items, user] = [space("shop/orders")?, space("shop/items")?, space("mysql/user")?];
     stop(&mut server)?;
     let whole = server.data().with_file_name("whole");
     output(&mut command("cp", &["-a", &text(&server.data()), &text(&whole)]))?;
-    Ok(Patient { server, whole, orders, user })
+    Ok(Patient { server, whole, orders, items, user })
 }
 
 fn text(path: &Path) -> String {
@@ -281,6 +285,29 @@ fn accounts(patient: &mut Patient) -> Outcome {
     let dump = patient.dump(&["--databases", "shop"])?;
     let (_server, mut client) = restored(&dump, &[])?;
     is_all(&mut client)
+}
+
+/// Without force the table cannot be used; a start with it makes the map again, for good.
+fn map(patient: &mut Patient) -> Outcome {
+    let path = patient.put_back()?.join(format!("spaces/{:06}.map", patient.items));
+    std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    patient.server.set_options(&[]);
+    patient.server.restart()?;
+    let mut client = Client::connect(patient.server.port).map_err(|error| error.to_string())?;
+    let query = "SELECT COUNT(*) FROM shop.items";
+    match client.query(query).map_err(|error| format!("{query}: {error}"))? {
+        Answer::Failed(..) => {}
+        answer => return Err(format!("{query} without the map: {answer}")),
+    }
+    patient.server.kill();
+    let mut client = patient.start(1, &[])?;
+    is_all(&mut client)?;
+    stop(&mut patient.server)?;
+    patient.server.set_options(&[]);
+    patient.server.restart()?;
+    let mut client = Client::connect(patient.server.port).map_err(|error| error.to_string())?;
+    is_all(&mut client)?;
+    execute(&mut client, "INSERT INTO shop.items VALUES (3, 'three', NULL)")
 }
 
 fn undo(patient: &mut Patient) -> Outcome {

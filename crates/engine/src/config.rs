@@ -191,9 +191,9 @@ pub enum DoublewriteMode {
 pub enum PageSinkKind {
     /// Each page has its place in the file, and what is torn there is provided against as [`DoublewriteMode`]
     /// says.
-    #[default]
     InPlace,
     /// A page is written to a free place and never over what it was: nothing can be torn.
+    #[default]
     OutOfPlace,
 }
 

@@ -164,12 +164,11 @@ impl Files {
         Ok(file)
     }
 
-    /// Creates both files of a space that is written out of place, durably. The map first: without it,
-    /// nothing says that the pages of the other are not in their order.
+    /// Creates both files of a space that is written out of place, durably. What a crash leaves of them until
+    /// then is of no table.
     pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
         self.remove_map(space)?;
         let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
-        self.fs.sync_dir(&self.spaces_dir())?;
         let pages = self.leaving_contents(space, self.create_pages(space)?)?;
         Ok(SpaceFile { pages, map: Some(map) })
     }

@@ -67,9 +67,7 @@ impl Orphaned {
                 table.name
             );
             if !may_be_lost {
-                return Err(Error::Unusable(format!(
-                    "{what}: {remedy} with innodb_force_recovery=1"
-                )));
+                return Err(Error::Unusable(format!("{what}: {remedy} with innodb_force_recovery=1")));
             }
             tracing::warn!("{what}, which are lost");
         }

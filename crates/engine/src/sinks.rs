@@ -120,7 +120,7 @@ impl Sinks {
         }
     }
 
-    /// Makes new files a space, durably, and attaches it.
+    /// Makes new files a space and attaches it.
     pub(crate) fn create(
         &self,
         pool: &BufferPool,
@@ -130,7 +130,7 @@ impl Sinks {
         match file.map {
             None => Ok(self.attach(pool, space, file.pages)?),
             Some(map) => {
-                let store = PlaceStore::create(space, file.pages, map)?;
+                let store = PlaceStore::create(space, file.pages, map);
                 Ok(pool.attach_places(store, &self.out_of_place)?)
             }
         }

@@ -37,6 +37,7 @@ const SETTINGS: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
     "innodb_doublewrite",
+    "palisade_page_sink",
     "innodb_redo_log_capacity",
     "innodb_log_file_size",
     "innodb_log_buffer_size",

@@ -26,7 +26,7 @@ struct Disk {
 impl Disk {
     fn new() -> Disk {
         let disk = Disk { faults: Arc::new(FaultFileSystem::new(1)), dir: tempfile::tempdir().unwrap() };
-        let server = disk.start(&[]);
+        let server = disk.start(&[("palisade_page_sink", "in-place")]);
         let mut root = server.connect();
         let names: Vec<String> = (0..ACCOUNTS).map(|n| format!("u{n:03}@localhost")).collect();
         let names = names.join(", ");
@@ -146,7 +146,7 @@ fn privileges_on_damaged_pages_are_missing_and_all_else_is_served() {
     for table in ["db", "tables_priv", "global_grants"] {
         let disk = Disk::new();
         disk.damage(table, true);
-        let server = disk.start(&[]);
+        let server = disk.start(&[("palisade_page_sink", "in-place")]);
         let mut root = server.connect();
         assert_eq!(number(&root.query("CREATE USER x")), CANNOT_LOAD, "{table}");
         let mut user = log_in(&server, "u007");

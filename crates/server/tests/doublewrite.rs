@@ -63,7 +63,13 @@ fn a_directory_goes_from_mode_to_mode_and_keeps_its_rows() {
         let server = Process::start(&datadir, options);
         let mut client = server.connect();
         if number == 0 {
-            run(&mut client, &["CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(100))"]);
+            run(
+                &mut client,
+                &[
+                    "CREATE DATABASE d",
+                    "CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(100)) PAGE_SINK='in-place'",
+                ],
+            );
         }
         assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), (number * 500).to_string(), "{options:?}");
         let rows: Vec<String> = (0..500).map(|row| format!("({}, 'row')", number * 500 + row)).collect();

@@ -56,7 +56,7 @@ fn maps(datadir: &Path) -> usize {
 fn tables_go_where_their_option_or_the_variable_says_and_keep_their_rows() {
     let dir = tempfile::tempdir().unwrap();
     let datadir = dir.path().join("data");
-    let options = ["--innodb-buffer-pool-size=8M"];
+    let options = ["--innodb-buffer-pool-size=8M", "--palisade-page-sink=in-place"];
     let server = Process::start(&datadir, &options);
     let mut client = server.connect();
     let columns = "(id INT PRIMARY KEY, k INT, t VARCHAR(300), KEY k (k))";

@@ -43,7 +43,7 @@ fn check_rows(client: &mut Client, table: &str) {
 fn compressed_tables_take_less_room_and_keep_their_rows() {
     let dir = tempfile::tempdir().unwrap();
     let datadir = dir.path().join("data");
-    let options = ["--innodb-buffer-pool-size=8M"];
+    let options = ["--innodb-buffer-pool-size=8M", "--palisade-page-sink=in-place"];
     let tables = [
         ("plain", ""),
         ("zlib", "COMPRESSION='zlib'"),

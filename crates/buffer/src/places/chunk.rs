@@ -36,6 +36,10 @@ pub const SLOT: usize = 4096;
 pub const CHUNK_PLACES: usize = (SLOT - HEADER) / 4;
 /// Bytes before the places.
 const HEADER: usize = 32;
+/// The LSN of a chunk whose places were found in the file: the records in the log, up to wherever it ends,
+/// say nothing that it does not know better, those not to be believed among them. It is replaced by that end
+/// when the log has been read.
+pub const FOUND: Lsn = Lsn(u64::MAX);
 /// Version of the format.
 const VERSION: u32 = 1;
 

@@ -3,6 +3,7 @@
 //! | module | its story |
 //! |---|---|
 //! | `place`, `blocks` | a run of blocks, and which of them are free |
+//! | `header` | the block that says what file it is |
 //! | `store` | the files of one space, and the places of its pages |
 //! | `chunk` | the map file, and why a bad slot is no lost place |
 //! | `record` | places in the redo log |
@@ -33,6 +34,7 @@
 
 mod blocks;
 pub mod chunk;
+mod header;
 mod place;
 pub(crate) mod planted;
 mod rebuild;
@@ -41,8 +43,9 @@ mod recovery;
 mod sink;
 mod store;
 
+pub use header::header_of;
 pub use place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 pub use rebuild::{FoundPages, rebuild_map};
 pub use recovery::{RecoverError, recover};
 pub use sink::OutOfPlace;
-pub use store::{PlaceStore, header_of};
+pub use store::PlaceStore;

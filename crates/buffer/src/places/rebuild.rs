@@ -19,10 +19,10 @@ use std::io;
 use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, File};
 
-use super::chunk::{self, CHUNK_PLACES, ChunkImage, SLOT};
+use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
+use super::header::{header_of, write_header};
 use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 use super::planted::{Planted, makes};
-use super::store::{header_of, write_header};
 use crate::page::{self, PAGE_SIZE};
 use crate::stored;
 
@@ -45,8 +45,7 @@ struct Found {
 }
 
 /// Writes a map that says where the pages in `file` are into `map`, which is empty; the caller makes that
-/// durable. A damaged header of `file` is made again. The log from the checkpoint on has to be recovered as
-/// with any other map.
+/// durable. A damaged header of `file` is made again. The log has to be recovered as with any other map.
 ///
 /// Reads all of `file`. An error if it has neither a whole header nor a page of the space.
 pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Result<FoundPages> {
@@ -59,7 +58,8 @@ pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Resul
         found.unreadable += read_window(file, first, bytes)?;
         let mut at = 0;
         while at < bytes.len() {
-            let place = whole_run(space, bytes, at).map(|blocks| Place::new(first + (at / BLOCK) as u32, blocks));
+            let place =
+                whole_run(space, bytes, at).map(|blocks| Place::new(first + (at / BLOCK) as u32, blocks));
             if let Some(place) = place {
                 note(&mut chunks, place, &bytes[at..at + place.bytes()]);
             }
@@ -75,7 +75,7 @@ pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Resul
     let mut slot = AlignedBuf::zeroed(SLOT);
     for (number, Found { image, .. }) in &mut chunks {
         found.pages += image.places.iter().filter(|place| !place.is_none()).count() as u64;
-        image.sequence = 1;
+        (image.lsn, image.sequence) = (FOUND, 1);
         image.encode(space, *number as u32, &mut slot);
         (0..2).try_for_each(|copy| map.write_at(&slot, chunk::slot_offset(*number, copy)))?;
     }
@@ -112,10 +112,9 @@ fn whole_run(space: SpaceId, window: &[u8], at: usize) -> Option<u32> {
 fn note(chunks: &mut BTreeMap<usize, Found>, place: Place, bytes: &[u8]) {
     let PageId { page, .. } = page::stored_id(bytes);
     let (number, at) = chunk::locate(page);
-    let found = chunks.entry(number).or_insert_with(|| Found {
-        image: ChunkImage::default(),
-        lsns: Box::new([Lsn::ZERO; CHUNK_PLACES]),
-    });
+    let found = chunks
+        .entry(number)
+        .or_insert_with(|| Found { image: ChunkImage::default(), lsns: Box::new([Lsn::ZERO; CHUNK_PLACES]) });
     let lsn = page::stored_lsn(bytes);
     if found.image.places[at].is_none() || lsn >= found.lsns[at] || makes(Planted::OldCopyIsTaken) {
         (found.image.places[at], found.lsns[at]) = (place, lsn);

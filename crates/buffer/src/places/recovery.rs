@@ -9,6 +9,9 @@
 //! the flush had not ended, so that the page's old run was not given to another, and that is where the page
 //! is.
 //!
+//! A map that was [made again](super::rebuild) knows all that the log has to say; so records are passed over
+//! for it.
+//!
 //! The next start would believe such a record: by then the whole log counts as durable. So the chunk of each
 //! that was not believed is written into the map, as of the end of the log, before the log goes on.
 
@@ -52,12 +55,14 @@ pub fn recover(
 ) -> Result<Vec<(SpaceId, Error)>, RecoverError> {
     let mut distrusted = BTreeSet::new();
     let mut lost = Vec::new();
+    let mut end = log.durable_lsn();
     if let Some(reader) = reader {
-        let end = redo(reader, log, stores, &mut distrusted)?;
+        end = redo(reader, log, stores, &mut distrusted)?;
         sink.recovered(end);
     }
     for (space, store) in stores {
-        let settled = store.complete().and_then(|()| match distrusted.contains(space) {
+        let is_to_be_written = store.date_found(end, log) || distrusted.contains(space);
+        let settled = store.complete().and_then(|()| match is_to_be_written {
             true => sink.settle(store),
             false => Ok(()),
         });

@@ -36,7 +36,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palisade_base::checksum::crc32c;
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 use palisade_log::Log;
@@ -44,7 +43,8 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use super::blocks::Blocks;
-use super::chunk::{self, CHUNK_PLACES, ChunkImage, SLOT};
+use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
+use super::header::{header_in, read_head, write_header};
 use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use super::record::Placed;
@@ -52,11 +52,6 @@ use crate::error::{Corruption, Error};
 use crate::page::{self, PAGE_SIZE};
 use crate::{metrics, sink};
 
-/// What block 0 begins with, behind its checksum.
-const MAGIC: [u8; 8] = *b"PALPLACE";
-const VERSION: u32 = 1;
-/// Bytes of the header that mean something.
-const HEADER: usize = 20;
 /// A file has a free run for each so many pages.
 const PAGES_PER_SPARE: u32 = 12;
 /// Chunks that are written together: their copies take 1 MiB.
@@ -91,6 +86,8 @@ struct State {
     /// Blocks of the runs that cleaners have taken and not yet made places.
     in_flight: u32,
     is_detached: bool,
+    /// No page has ever been written, nor has the header, which comes before.
+    lacks_header: bool,
 }
 
 #[derive(Default)]
@@ -202,11 +199,11 @@ impl PlaceStore {
         }
     }
 
-    /// Makes two empty files a space without pages, durably.
-    pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> io::Result<Arc<Self>> {
-        write_header(space, &*file)?;
-        file.sync()?;
-        Ok(Arc::new(PlaceStore::new(space, file, map, Blocks::new(1))))
+    /// Makes two empty files a space without pages. Nothing is written before the first page is.
+    pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> Arc<Self> {
+        let store = PlaceStore::new(space, file, map, Blocks::new(1));
+        store.state.lock().lacks_header = true;
+        Arc::new(store)
     }
 
     /// Opens the files of a space, with the places that its map has. What the log has to say about them comes
@@ -217,9 +214,7 @@ impl PlaceStore {
             source: Arc::new(source),
         };
         let store = PlaceStore::new(space, file, map, Blocks::new(0));
-        if header_of(&*store.file).map_err(|error| failed(0, error))? != Some(space) {
-            return Err(store.corrupted(PageNo(0), Corruption::NoPlaces));
-        }
+        let head = read_head(&*store.file).map_err(|error| failed(0, error))?;
         let mut slots = AlignedBuf::zeroed(2 * SLOT);
         let len = store.map.len().map_err(|error| failed(0, error))?;
         for number in 0..len.div_ceil(slots.len() as u64) {
@@ -239,6 +234,11 @@ impl PlaceStore {
                 store.state.lock().chunk(number as usize).image = image;
             }
         }
+        let is_new = store.state.lock().chunks.is_empty() && head.iter().all(|byte| *byte == 0);
+        if header_in(&head) != Some(space) && !is_new {
+            return Err(store.corrupted(PageNo(0), Corruption::NoPlaces));
+        }
+        store.state.lock().lacks_header = is_new;
         Ok(Arc::new(store))
     }
 
@@ -282,6 +282,20 @@ impl PlaceStore {
         is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
     }
 
+    /// The log ends at `end`: chunks whose places were [found](FOUND) are as of then, which the map is to say.
+    /// Whether there are such.
+    pub(crate) fn date_found(&self, end: Lsn, log: &Log) -> bool {
+        let mut state = self.state.lock();
+        let is_found = |chunk: &Option<Chunk>| chunk.as_ref().is_some_and(|chunk| chunk.image.lsn == FOUND);
+        let found: Vec<usize> =
+            (0..state.chunks.len()).filter(|number| is_found(&state.chunks[*number])).collect();
+        for number in &found {
+            state.chunk(*number).image.lsn = end;
+            state.mark(*number, log.checkpoint_lsn(), log);
+        }
+        !found.is_empty()
+    }
+
     /// The places are those of the end of the log: finds out which runs are free. An error if that cannot be
     /// how the store was left.
     pub(crate) fn complete(&self) -> Result<(), Error> {
@@ -290,7 +304,8 @@ impl PlaceStore {
             .len()
             .map_err(|source| Error::Extend { space: self.space, source: Arc::new(source) })?;
         let mut state = self.state.lock();
-        let mut blocks = Blocks::new(blocks_in(len));
+        // A new file is empty, and block 0 the header's.
+        let mut blocks = Blocks::new(blocks_in(len).max(1));
         let (mut placed, mut compressed) = (0, 0);
         for (number, chunk) in state.chunks.iter().enumerate() {
             let Some(chunk) = chunk else { continue };
@@ -377,12 +392,24 @@ impl PlaceStore {
         Ok(())
     }
 
+    /// Writes the header if the file has none. It becomes durable with the first pages: blocks that are written
+    /// for the first time are always synced.
+    fn ensure_header(&self) -> io::Result<()> {
+        if self.state.lock().lacks_header {
+            let _growth = self.growth.lock();
+            write_header(self.space, &*self.file)?;
+            self.state.lock().lacks_header = false;
+        }
+        Ok(())
+    }
+
     /// Takes free runs of as many blocks as `wanted` says, for the first of them at least, in ascending order
     /// as far as that goes. Makes the file larger if it lacks some and the disk has room. If there is none it
     /// waits for another cleaner's, where `may_wait` says so; the caller has no runs then.
     pub(crate) fn take_runs(&self, wanted: &[u32], may_wait: bool) -> io::Result<Vec<Place>> {
         let mut runs = Vec::with_capacity(wanted.len());
         let mut is_full = false;
+        self.ensure_header()?;
         loop {
             let mut state = self.state.lock();
             while let Some(&blocks) = wanted.get(runs.len())
@@ -613,29 +640,6 @@ impl PlaceStore {
     }
 }
 
-/// The space that a file says to have the pages of, out of place; `None` if it is not such a file.
-pub fn header_of(file: &dyn File) -> io::Result<Option<SpaceId>> {
-    let mut header = AlignedBuf::zeroed(BLOCK);
-    if file.len()? < BLOCK as u64 {
-        return Ok(None);
-    }
-    file.read_at(&mut header, 0)?;
-    let is_whole = crc32c(&header[4..HEADER]).to_le_bytes() == header[..4];
-    let is_one = is_whole && header[4..12] == MAGIC && header[12..16] == VERSION.to_le_bytes();
-    Ok(is_one.then(|| SpaceId(u32::from_le_bytes([header[16], header[17], header[18], header[19]]))))
-}
-
-/// Writes what [`header_of`] finds.
-pub(super) fn write_header(space: SpaceId, file: &dyn File) -> io::Result<()> {
-    let mut header = AlignedBuf::zeroed(BLOCK);
-    header[4..12].copy_from_slice(&MAGIC);
-    header[12..16].copy_from_slice(&VERSION.to_le_bytes());
-    header[16..20].copy_from_slice(&space.0.to_le_bytes());
-    let checksum = crc32c(&header[4..HEADER]);
-    header[..4].copy_from_slice(&checksum.to_le_bytes());
-    file.write_at(&header, 0)
-}
-
 /// The log, and up to where recovery has read it.
 pub(crate) struct LogView<'a> {
     pub(crate) log: &'a Log,
@@ -696,6 +700,7 @@ fn blocks_in(bytes: u64) -> u32 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::places::header::{MAGIC, VERSION};
     use crate::places::record;
     use palisade_base::prng::{Prng, test_seed};
 

@@ -169,7 +169,9 @@ fn log_config() -> LogConfig {
 
 fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>> {
     let mode = match sink {
-        Sink::OneFlush | Sink::TwoCaches | Sink::LostMap => OpenMode::CREATE.direct().syncing(Syncing::Metadata),
+        Sink::OneFlush | Sink::TwoCaches | Sink::LostMap => {
+            OpenMode::CREATE.direct().syncing(Syncing::Metadata)
+        }
         _ => OpenMode::CREATE,
     };
     fs.open(Path::new("data/space"), mode)
@@ -235,9 +237,8 @@ impl World {
         fs.set_one_cache(matches!(sink, Sink::OneFlush | Sink::LostMap));
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
-        let places = sink
-            .is_placed()
-            .then(|| (PlaceStore::create(SPACE, file, map).unwrap(), OutOfPlace::new(log.clone())));
+        let places =
+            sink.is_placed().then(|| (PlaceStore::create(SPACE, file, map), OutOfPlace::new(log.clone())));
         Self::assemble(fs, log, frames, sink, cleaners, places).unwrap()
     }
 

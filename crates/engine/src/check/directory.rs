@@ -567,7 +567,9 @@ impl Check {
                 table: table.map(|table| (table.schema.clone(), table.name.clone())),
                 ..FileSummary::default()
             };
-            if let Some(error) = self.engine.as_ref().and_then(|engine| engine.remade_maps.get(&space)).cloned() {
+            if let Some(error) =
+                self.engine.as_ref().and_then(|engine| engine.remade_maps.get(&space)).cloned()
+            {
                 self.lost_map(space, table, &error);
             }
             let suspects = match self.places_of(space)? {

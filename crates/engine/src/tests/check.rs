@@ -89,7 +89,7 @@ fn long(id: i64) -> Vec<u8> {
 /// of place.
 fn fill(engine: &Arc<Engine>) {
     create_schema(engine);
-    for def in [definition("t"), placed("other")] {
+    for def in [in_place("t"), placed("other")] {
         let mut client = Client::new(engine, &create_table(engine, def));
         for id in 0..ROWS {
             let text = if id % 50 == 7 { long(id) } else { vec![id as u8; 400] };

@@ -34,7 +34,7 @@ impl Disk {
         let engine = open(&disk.fs);
         create_schema(&engine);
         for name in ["t", "other"] {
-            let mut client = Client::new(&engine, &create_table(&engine, definition(name)));
+            let mut client = Client::new(&engine, &create_table(&engine, in_place(name)));
             for id in 0..ROWS {
                 client.insert(&Row::new(id, id % 7, Some(id), &[id as u8; 400])).unwrap();
             }

@@ -73,7 +73,7 @@ fn each_method_syncs_what_it_says() {
         assert_eq!(FlushMethod::from_position(position), Some(method));
         let fs = Arc::new(FaultFileSystem::new(1));
         let engine = open_with(&fs, method);
-        let table = filled(&engine, definition("t"));
+        let table = filled(&engine, in_place("t"));
         // What is written for the first time is synced by O_DIRECT_NO_FSYNC, too.
         change_all(&engine, &table, 1);
         let file = format!("{:06}.pal", table.runtime().space.id().0);

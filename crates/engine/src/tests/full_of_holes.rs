@@ -64,9 +64,8 @@ fn world(config: EngineConfig, kind: Kind) -> World {
     create_schema(&engine);
     create_table(&engine, definition("other"));
     let mut def = compressed("t");
-    if kind == Kind::OutOfPlace {
-        def.options.push(("PAGE_SINK".to_owned(), "out-of-place".to_owned()));
-    }
+    let sink = if kind == Kind::OutOfPlace { "out-of-place" } else { "in-place" };
+    def.options.push(("PAGE_SINK".to_owned(), sink.to_owned()));
     let table = create_table(&engine, def);
     let mut world = World { disk, engine, table, rows: BTreeMap::new() };
     for first in (0..ROWS).step_by(100) {

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use palisade_base::event::retry_blocking;
+use palisade_base::{PageNo, SpaceId};
+use palisade_buffer::{PAGE_SIZE, PlaceStore};
 use palisade_catalog::descriptor::{Index, IndexPart};
 use palisade_catalog::{Bytes, CollationId, Column, RowView, Schema, SqlType, TableDef, Value, key, row};
-use palisade_io::{FileSystem, MemFileSystem};
+use palisade_io::{FileSystem, MemFileSystem, OpenMode};
 
 use crate::{
     AccessMode, Bound, Direction, Engine, EngineConfig, Error, ExclusiveLock, IsolationLevel, KeyRange,
@@ -58,6 +60,12 @@ pub(crate) fn memory() -> Arc<dyn FileSystem> {
 
 pub(crate) fn open(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
     Engine::open(quiet(), fs.clone()).unwrap()
+}
+
+/// A [`definition`] of a table that is written in place: for who looks for a page where its number says.
+pub(crate) fn in_place(name: &str) -> TableDef {
+    let option = ("PAGE_SINK".to_owned(), "in-place".to_owned());
+    TableDef { options: vec![option], ..definition(name) }
 }
 
 /// `test`.`t` (id INT PRIMARY KEY, k INT, u INT UNIQUE, c VARBINARY), with an index on k.
@@ -313,4 +321,15 @@ pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
         by_index.sort();
         assert_eq!(by_index, rows, "index {index}");
     }
+}
+
+/// Where a page is in the file of its space, of a directory that was shut down.
+pub(crate) fn page_offset(fs: &Arc<dyn FileSystem>, space: SpaceId, page: u32) -> u64 {
+    let [pages, map] =
+        ["pal", "map"].map(|kind| PathBuf::from(format!("/data/spaces/{:06}.{kind}", space.0)));
+    if !fs.exists(&map).unwrap() {
+        return u64::from(page) * PAGE_SIZE as u64;
+    }
+    let [pages, map] = [pages, map].map(|path| fs.open(&path, OpenMode::EXISTING).unwrap());
+    PlaceStore::open(space, pages, map).unwrap().place(PageNo(page)).offset()
 }

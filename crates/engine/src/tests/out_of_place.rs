@@ -40,7 +40,7 @@ fn two_tables() -> (Arc<dyn FileSystem>, Arc<Engine>, Arc<Table>) {
     let engine = open(&fs);
     create_schema(&engine);
     let t = create_table(&engine, placed("t"));
-    let other = create_table(&engine, definition("other"));
+    let other = create_table(&engine, in_place("other"));
     fill(&engine, &t, 200);
     fill(&engine, &other, 50);
     (fs, engine, t)
@@ -353,7 +353,7 @@ fn a_leftover_map_is_no_table_of_the_next() {
             fs.open(&name, OpenMode::CREATE_NEW).unwrap();
         }
     }
-    let plain = create_table(&engine, definition("plain"));
+    let plain = create_table(&engine, in_place("plain"));
     let placed = create_table(&engine, placed("placed"));
     fill(&engine, &plain, 10);
     fill(&engine, &placed, 10);

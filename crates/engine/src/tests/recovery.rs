@@ -108,8 +108,9 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_other_tables_are_served
     engine.shutdown().unwrap();
     drop((engine, t, other));
     let path = std::path::PathBuf::from(format!("/data/spaces/{:06}.pal", space.0));
+    let flip = |page: u32| disk.flip_bit(&path, (page_offset(&fs, space, page) + 9000) * 8);
     for page in [leaf.0, 1] {
-        disk.flip_bit(&path, (u64::from(page) * 16384 + 9000) * 8);
+        flip(page);
         let engine = open(&fs);
         let (t, other) = (table(&engine, "t"), table(&engine, "other"));
         let mut client = Client::new(&engine, &t);
@@ -121,9 +122,9 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_other_tables_are_served
         assert_eq!(Client::new(&engine, &other).scan(1).len(), 50);
         drop((client, t, other));
         crash(engine);
-        disk.flip_bit(&path, (u64::from(page) * 16384 + 9000) * 8);
+        flip(page);
     }
-    disk.flip_bit(&path, (16384 + 9000) * 8);
+    flip(1);
     let engine = open(&fs);
     let held = lock(&engine, &["t"]);
     wait(engine.drop_tables(&held, &[TableName::new("test", "t")])).unwrap();

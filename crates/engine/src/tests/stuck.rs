@@ -31,7 +31,7 @@ fn a_rollback_stuck_in_a_damaged_table_keeps_nobody_from_dropping_it_or_redefini
     let engine = open(&fs);
     create_schema(&engine);
     for name in ["t", "y", "other"] {
-        let mut client = Client::new(&engine, &create_table(&engine, definition(name)));
+        let mut client = Client::new(&engine, &create_table(&engine, in_place(name)));
         for id in 0..10 {
             client.insert(&Row::new(id, id, None, &[1; 500])).unwrap();
         }

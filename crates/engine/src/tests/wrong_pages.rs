@@ -22,7 +22,9 @@ use palisade_base::prng::{Prng, test_seed};
 use palisade_catalog::RowView;
 use palisade_io::{FileSystem, MemFileSystem, OpenMode};
 
-use super::harness::{Client, Row, create_schema, create_table, definition, key, quiet, range, wait};
+use super::harness::{
+    Client, Row, create_schema, create_table, definition, in_place, key, quiet, range, wait,
+};
 use crate::{
     Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, ForceRecovery, KeyRange, LockMode,
     LockWait, ReadMode, RowBatch, RowBuf, RowStamp, Scan, TableName,
@@ -65,7 +67,7 @@ fn directory(crashed: bool) -> Files {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = Engine::open(config(), fs.clone()).unwrap();
     create_schema(&engine);
-    let tables = ["t", "other"].map(|name| create_table(&engine, definition(name)));
+    let tables = ["t", "other"].map(|name| create_table(&engine, in_place(name)));
     for table in &tables {
         let mut client = Client::new(&engine, table);
         for id in 0..ROWS {
@@ -378,7 +380,7 @@ fn check(engine: &Arc<Engine>) {
     }
 }
 
-/// The lock for data definition, unless a transaction keeps the table.
+/// The lock for data definition, in_place, unless a transaction keeps the table.
 fn locked(engine: &Arc<Engine>, name: &str) -> Option<ExclusiveLock> {
     let mut lock = ExclusiveLock::new(engine, [TableName::new("test", name)]);
     attempt(engine, || lock.acquire()).map(|()| lock)

@@ -87,8 +87,9 @@ impl Experiment for Doublewrite {
             title: "Safety from torn pages under loads that write".to_owned(),
             question: "A page is larger than what a disk writes whole. A server that writes each page twice pays bytes and flushes \
                        for that; one that does not is either unsafe or has another way. The servers are the modes: start the same \
-                       program once with each, as --server on=spawn,innodb_doublewrite=ON --server \
-                       off=spawn,innodb_doublewrite=OFF, and others beside it. mysqlslap's mixed and write loads, which fit into \
+                       program once with each, as --server on=spawn,palisade_page_sink=in-place,innodb_doublewrite=ON --server \
+                       off=spawn,palisade_page_sink=in-place,innodb_doublewrite=OFF --server out-of-place=spawn, and others \
+                       beside it. mysqlslap's mixed and write loads, which fit into \
                        the buffer pool, and sysbench oltp_update_non_index, uniform, on five times as much data as the buffer pool \
                        holds, so that nearly every transaction has a page written."
                 .to_owned(),
