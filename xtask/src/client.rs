@@ -107,6 +107,16 @@ impl Column {
         self.kind == 3 && self.flags & UNSIGNED != 0
     }
 
+    /// Whether it is a VARCHAR.
+    pub fn is_text(&self) -> bool {
+        self.kind == 253
+    }
+
+    /// Whether it is said to be an ENUM or SET.
+    pub fn is_member(&self) -> bool {
+        matches!(self.kind, 247 | 248)
+    }
+
     /// Whether it is a DECIMAL.
     pub fn is_decimal(&self) -> bool {
         self.kind == 246

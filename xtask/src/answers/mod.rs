@@ -126,6 +126,10 @@ pub fn run(arguments: &[String]) -> Outcome {
                     true => pair.smallest(&question, &found)?,
                     false => None,
                 };
+                // Rows that only one of them has would be a difference of the next question.
+                if question.steps.len() > 1 {
+                    pair.remake()?;
+                }
                 findings.add(key, Shown { seed, question, found, small });
             }
         }
@@ -172,6 +176,12 @@ impl Pair {
         Ok(())
     }
 
+    /// Makes the tables and the sessions of both anew.
+    fn remake(&mut self) -> Outcome {
+        self.ports.iter().try_for_each(|port| prepare(*port, &self.schema))?;
+        self.reconnect()
+    }
+
     /// Makes both sessions as they were.
     fn reset(&mut self) -> Outcome {
         self.servers.iter_mut().try_for_each(|server| execute(server, "SET sql_mode = DEFAULT"))
@@ -196,15 +206,15 @@ impl Pair {
             };
             for (execution, [ours, theirs]) in replies.iter().enumerate() {
                 if let Some(difference) = difference(ours, theirs) {
+                    let mut shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
                     let name = named(&Case { step, ours, theirs, difference });
                     let name = match name {
-                        None if self.answers_as_with_values(question, step, execution, ours) => {
+                        None if self.answers_as_with_values(question, step, execution, ours, &mut shown) => {
                             Some(parameters::NAME)
                         }
                         None if self.unindexed.answers(question, step, ours) => Some(unindexed::NAME),
                         name => name,
                     };
-                    let shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
                     let codes = [ours.error(), theirs.error()];
                     return Ok(Some(Found { difference, codes, name, shown }));
                 }
@@ -215,24 +225,37 @@ impl Pair {
     }
 
     /// Whether a statement with parameters is answered like the one that has their values in their place, and
-    /// that one alike by both servers.
+    /// that one alike by both servers; else it is shown what they answer to that one.
     fn answers_as_with_values(
         &mut self,
         question: &Question,
         step: &Step,
         execution: usize,
         ours: &Reply,
+        shown: &mut String,
     ) -> bool {
-        let Some(text) = parameters::with_values(question, step, execution) else { return false };
-        let step = Step::Text(text);
-        let Ok(replies) = ask(&mut self.servers, &step) else { return false };
-        replies.iter().all(|[again, theirs]| {
-            let difference = difference(again, theirs);
-            let is_meant = difference.is_none_or(|difference| {
+        let Some(forms) = parameters::with_values(question, step, execution) else { return false };
+        for statements in forms {
+            let mut replies = Vec::new();
+            for text in &statements {
+                let Ok(found) = ask(&mut self.servers, &Step::Text(text.clone())) else { return false };
+                replies = found;
+            }
+            let Some((last, [[again, theirs]])) = statements.last().zip(replies.first_chunk()) else {
+                return false;
+            };
+            let step = Step::Text(last.clone());
+            let is_meant = difference(again, theirs).is_none_or(|difference| {
                 named(&Case { step: &step, ours: again, theirs, difference }).is_some()
             });
-            is_meant && parameters::same_values(ours, again)
-        })
+            // What would be no date comes too late for that error.
+            if is_meant && (parameters::same_values(ours, again) || again.error() == Some(1525)) {
+                return true;
+            }
+            *shown +=
+                &format!("\n    as:     {last}\n    ours:   {}\n    theirs: {}", again.show(), theirs.show());
+        }
+        false
     }
 
     /// The smallest question that shows the same kind of difference, and what it shows.
@@ -260,8 +283,7 @@ impl Pair {
             }
         });
         // A part of a statement may have changed what the statement does not.
-        self.ports.iter().try_for_each(|port| prepare(*port, &self.schema))?;
-        self.reconnect()?;
+        self.remake()?;
         match lost {
             Some(error) => Err(error),
             None => Ok(last.map(|found| (small, found))),

@@ -191,6 +191,10 @@ impl Store<'_> {
                 let value = match self.value {
                     // a time beside a date has no fraction
                     ValueRef::Time(time) => time.truncate(0).to_string(),
+                    // nor has the time beside a date that is kept
+                    ValueRef::DateTime(moment) if type_name == "date" => {
+                        moment.round(0).unwrap_or(moment).to_string()
+                    }
                     _ => self.shown(),
                 };
                 StoreError { kind: StoreErrorKind::IncorrectTemporal(type_name), value }
@@ -238,7 +242,11 @@ impl Store<'_> {
             // with as many digits as it has, whatever its column shows
             ValueRef::Double(_) | ValueRef::Float(_) => {
                 let mut digits = Vec::new();
-                self.value.append_text(&SqlType::Null, &mut digits);
+                let value = match self.value {
+                    ValueRef::Float(value) => ValueRef::Double(value.into()),
+                    value => value,
+                };
+                value.append_text(&SqlType::Null, &mut digits);
                 digits
             }
             _ => self.text(),

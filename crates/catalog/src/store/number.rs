@@ -154,6 +154,11 @@ impl Store<'_> {
             Some(Number::Int(value)) => Decimal::new(value, 0),
             Some(Number::Decimal(value)) => value,
             Some(Number::Double(value)) => match Decimal::from_f64(value) {
+                // It is less than all digits of a decimal.
+                Ok(number) if number.is_zero() && value != 0.0 => {
+                    self.note(StoreErrorKind::Truncated);
+                    number
+                }
                 Ok(number) => number,
                 Err(_) => {
                     return self.problem(StoreErrorKind::OutOfRange, Value::Decimal(beyond(value < 0.0)));

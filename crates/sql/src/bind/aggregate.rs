@@ -12,7 +12,7 @@ use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::{OuterColumn, Scope};
-use super::types::{as_number, transcode_to};
+use super::types::{Member, as_number, member_as_text, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
@@ -67,7 +67,8 @@ impl Binder<'_> {
             self.scopes.iter_mut().skip(level + 1).for_each(|inner| inner.read_outside(&read));
         }
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-        Ok(Expr { node: Node::Column { slot, column, name, computed: true }, ty, nullable, coercibility })
+        let node = Node::Column { slot, column, name, computed: true };
+        Ok(member_as_text(Expr { node, ty, nullable, coercibility }, Member::OfAggregate))
     }
 
     /// The block that computes an aggregate: the innermost one whose columns the arguments read, be it an
@@ -186,6 +187,7 @@ impl Binder<'_> {
                 let (collation, strength) = result_collation(&operands, "group_concat")?;
                 let collation = if strength == Coercibility::Numeric { connection } else { collation };
                 for argument in &mut arguments {
+                    year_as_unsigned(argument);
                     transcode_to(argument, collation)?;
                 }
                 let length = self.session.variables.group_concat_max_len;
@@ -282,6 +284,15 @@ fn as_double(expr: Expr) -> Expr {
         SqlType::DOUBLE,
         nullable,
     )
+}
+
+/// A year that is no column's is a number in GROUP_CONCAT, so that the year 0 is written 0.
+fn year_as_unsigned(argument: &mut Expr) {
+    if argument.ty == SqlType::Year && !argument.is_field() {
+        let (year, target) = (std::mem::replace(argument, Expr::null()), CastTarget::Unsigned);
+        let (ty, nullable) = (target.result_type(&year.ty), year.nullable);
+        *argument = Expr::computed(Node::Cast { operand: Box::new(year), target }, ty, nullable);
+    }
 }
 
 /// What IF or CASE took, with as many digits behind the point as its type has.

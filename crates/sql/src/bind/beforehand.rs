@@ -7,7 +7,7 @@ use palisade_catalog::{SqlType, Value};
 use super::Binder;
 use super::predicate::is_mixed;
 use crate::expr::beforehand::{Beforehand, Beside, Standing, Unfit};
-use crate::expr::{CastTarget, Expr, Node};
+use crate::expr::{CastTarget, Comparison, Expr, Node};
 use crate::func::Purity;
 
 /// Reads a literal text as a date and time once for all, if it is one without doubt.
@@ -38,6 +38,11 @@ fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit) {
         let ty = target.result_type(&text.ty);
         *expr = Expr::computed(Node::Cast { operand: Box::new(text), target }, ty, true);
     }
+}
+
+/// Whether a value is known when an execution begins: that of a parameter or a user variable.
+fn is_value_of_execution(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Parameter(_) | Node::UserVariable(_))
 }
 
 /// What a date or time is to a text or number beside it.
@@ -90,28 +95,64 @@ impl Binder<'_> {
             Standing::Listed { numbers } => (is_text || is_number, Standing::Listed { numbers }),
             Standing::Alone => (of_column || is_text && !is_time, Standing::Alone),
         };
-        if converts && self.is_known(constant) {
+        let is_listed = matches!(standing, Standing::Listed { .. });
+        if converts && (self.is_known(constant) || is_listed && is_value_of_execution(constant)) {
             self.beforehand.push(Beforehand { constant: constant.clone(), beside, standing });
         }
     }
 
     /// A text that is compared with a date alone: a constant must be one, and is converted before the first
     /// row.
-    pub(super) fn text_beside_one_date(&mut self, expr: &mut Expr, with: &Expr) {
+    pub(super) fn text_beside_one_date(&mut self, expr: &mut Expr, with: &Expr, comparison: Comparison) {
         let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) else {
             return;
         };
         literal_date(expr);
         let is_parameter = matches!(expr.node, Node::Parameter(_));
-        let unfit = if is_parameter || self.is_known(expr) { Unfit::Fails } else { Unfit::Warns };
+        let unfit = match comparison {
+            _ if self.is_known(expr) => Unfit::Fails,
+            Comparison::NullSafeEqual => Unfit::Warns,
+            _ if is_parameter => Unfit::Fails,
+            _ => Unfit::Warns,
+        };
         read_as_date(expr, beside, unfit);
+    }
+
+    /// A condition of WHERE that a date column is equal to a text which user variables decide: MySQL knows
+    /// that text before the first row, so it must be a date like a constant.
+    pub(super) fn note_variable_beside_date(&mut self, condition: &Expr) {
+        let Node::Compare { comparison: Comparison::Equal, left, right, .. } = &condition.node else {
+            return;
+        };
+        for (text, column) in [(left, right), (right, left)] {
+            if let Node::Cast { operand, target: CastTarget::ComparedDate { beside, .. } } = &text.node
+                && column.is_field()
+                && self.is_decided_by_variables(operand)
+            {
+                let (constant, beside) = ((**operand).clone(), (**beside).clone());
+                self.beforehand.push(Beforehand { constant, beside, standing: Standing::Alone });
+            }
+        }
+    }
+
+    fn is_decided_by_variables(&self, expr: &Expr) -> bool {
+        let (mut decided, mut has_variable) = (true, false);
+        expr.walk(&mut |part| match &part.node {
+            Node::UserVariable(_) => has_variable = true,
+            Node::Parameter(_) => decided &= self.session.constants_are_parameters,
+            Node::Call { function, .. } => decided &= function.purity == Purity::Pure,
+            Node::Column { .. } | Node::AssignUserVariable(..) | Node::Subquery(_) => decided = false,
+            _ => {}
+        });
+        decided && has_variable
     }
 
     /// The constants of a list in which a date or time is looked for: they are converted before the first
     /// row, and one that is none is the zero date or midnight; beside numbers a text that is no time is
     /// nothing.
     pub(super) fn list_beside_date(&mut self, list: &mut [Expr], with: &Expr) {
-        let Some(beside) = beside(with).filter(|_| list.iter().all(|item| self.is_known(item))) else {
+        let is_known = |item: &Expr| self.is_known(item) || is_value_of_execution(item);
+        let Some(beside) = beside(with).filter(|_| list.iter().all(is_known)) else {
             return list.iter_mut().for_each(|item| text_beside_date(item, with));
         };
         let is_text = |item: &Expr| item.ty.is_string() && item.ty != SqlType::Json;

@@ -6,9 +6,12 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
 
+use super::compare::constants_to_order;
 use super::json::adapt_documents;
 use super::scope::Clause;
-use super::types::{chosen_as_number, chosen_date_as_number, transcode_to, transcode_when_met};
+use super::types::{
+    chosen_as_number, chosen_date_as_number, transcode_to, transcode_when_met, variable_as_integer,
+};
 use super::{Binder, not_supported};
 use crate::expr::compare::{aggregate_collations, domain_of, result_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
@@ -84,10 +87,18 @@ impl Binder<'_> {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
         self.has_effects |= function.purity == Purity::Effect;
+        for place in whole_arguments(function.name) {
+            if let Some(argument) = arguments.get_mut(*place) {
+                *argument = variable_as_integer(std::mem::replace(argument, Expr::null()));
+            }
+        }
         if function.name == NULLIF
             && let [left, right] = arguments.as_mut_slice()
         {
             self.constant_beside(right, left)?;
+        }
+        if let ("strcmp", [left, right]) = (function.name, arguments.as_mut_slice()) {
+            constants_to_order(left, right);
         }
         if function.name == IF
             && let Some(condition) = arguments.first_mut()
@@ -345,4 +356,17 @@ fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlR
 fn is_cacheable(function: &Function) -> bool {
     // Their typing does not depend on the session; their value is computed at every execution.
     !matches!(function.name, "database" | "schema")
+}
+
+/// Which arguments of a function are whole numbers, though a double is no error.
+fn whole_arguments(function: &str) -> &'static [usize] {
+    match function {
+        "bit_count" | "bin" | "elt" | "hex" | "oct" | "space" => &[0],
+        "date_add" | "date_sub" | "format" | "left" | "lpad" | "makedate" | "period_add" | "repeat"
+        | "right" | "round" | "rpad" | "truncate" => &[1],
+        "insert" | "substr" | "substring" => &[1, 2],
+        "locate" | "substring_index" => &[2],
+        "maketime" => &[0, 1],
+        _ => &[],
+    }
 }

@@ -9,6 +9,7 @@ use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
 use super::types::{
     as_number, chosen_as_number, chosen_date_as_number, transcode_beside_document, transcode_to,
+    variable_as_integer,
 };
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
@@ -20,7 +21,8 @@ use crate::func::Purity;
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
-    if !with.is_field() || !expr.is_constant() {
+    let is_constant = expr.is_constant() || with.ty == SqlType::Year && is_same_for_all_rows(expr);
+    if !with.is_field() || !is_constant {
         return;
     }
     let target = match (&with.ty, &expr.ty) {
@@ -29,7 +31,9 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
         {
             CastTarget::ComparedInteger
         }
-        (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() || is_date(ty) => CastTarget::ComparedYear,
+        (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() || ty.is_temporal() => {
+            CastTarget::ComparedYear
+        }
         (SqlType::Time { fsp }, ty) if ty.is_text() || ty.is_numeric() => {
             CastTarget::ComparedTime { fsp: *fsp }
         }
@@ -82,6 +86,15 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
     }
 }
 
+/// The arguments of STRCMP: a constant beside a column of type BIGINT or YEAR is read as for a comparison.
+pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
+    let reads = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year);
+    if reads(&left.ty) || reads(&right.ty) {
+        constant_as_column(left, right);
+        constant_as_column(right, left);
+    }
+}
+
 fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
     constant_as_column(left, right);
     constant_as_column(right, left);
@@ -105,7 +118,7 @@ impl Binder<'_> {
         self.convert_beforehand(left, right, Standing::Alone);
         self.convert_beforehand(right, left, Standing::Alone);
         if domain_of(left, right, "nullif")? == Domain::DateTime {
-            self.text_beside_one_date(right, left);
+            self.text_beside_one_date(right, left, Comparison::Equal);
         }
         moment_as_time(right, left);
         constant_as_column(right, left);
@@ -118,8 +131,8 @@ impl Binder<'_> {
         let is_dated = self.note_constants(comparison, &left, &right)?;
         if is_dated {
             let beside = left.clone();
-            self.text_beside_one_date(&mut left, &right);
-            self.text_beside_one_date(&mut right, &beside);
+            self.text_beside_one_date(&mut left, &right, comparison);
+            self.text_beside_one_date(&mut right, &beside, comparison);
         }
         moment_as_time(&mut left, &right);
         moment_as_time(&mut right, &left);
@@ -199,8 +212,22 @@ fn equal_in(domain: Domain, left: Expr, right: Expr) -> Expr {
     Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
 }
 
-/// `left = right` in a list of rows.
+/// `left = right` in a list of several rows: compared in the type of the left side, if it is a number or a
+/// text.
 pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    let domain = match &left.ty {
+        _ if right.ty == SqlType::Null || right.ty == SqlType::Json => None,
+        SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year => Some(Domain::Integer),
+        SqlType::Decimal { .. } => Some(Domain::Decimal),
+        SqlType::Float { .. } | SqlType::Double { .. } => Some(Domain::Double),
+        ty if ty.is_string() && *ty != SqlType::Json && right.ty.is_numeric() => {
+            Some(Domain::Text(ty.collation()))
+        }
+        _ => None,
+    };
+    if let Some(domain) = domain {
+        return Ok(equal_in(domain, left, right));
+    }
     moment_as_time(&mut left, &right);
     moment_as_time(&mut right, &left);
     constants_as_columns(&mut left, &mut right);
@@ -277,7 +304,8 @@ pub fn negation(mut expr: Expr) -> Expr {
 }
 
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
-    let [left, right] = [left, right].map(|operand| chosen_date_as_number(json_as_integer(operand)));
+    let [left, right] =
+        [left, right].map(|operand| chosen_date_as_number(json_as_integer(variable_as_integer(operand))));
     let nullable = left.nullable || right.nullable;
     let ty = bits::result_type(op, &left, &right);
     Expr::computed(Node::Bits { op, left: Box::new(left), right: Box::new(right) }, ty, nullable)

@@ -10,7 +10,10 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
-use super::types::{as_number, chosen_as_number, chosen_date_as_number, text_length, transcode_to};
+use super::types::{
+    Member, as_number, chosen_as_number, chosen_date_as_number, member_as_text, text_length, transcode_to,
+    variable_as_integer,
+};
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
@@ -122,12 +125,13 @@ impl Binder<'_> {
                     return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
                 };
                 let subquery = Subquery { number, usage: SubqueryUse::Scalar, correlated };
-                Ok(Expr {
+                let value = Expr {
                     node: Node::Subquery(Box::new(subquery)),
                     ty: column.ty.clone(),
                     nullable: true,
                     coercibility: column.coercibility,
-                })
+                };
+                Ok(member_as_text(value, Member::OfOther))
             }
             ast::Expr::Exists(query) => {
                 let (number, correlated) = self.subquery(query)?;
@@ -477,6 +481,9 @@ impl Binder<'_> {
         let target = self.cast_target(&cast.target)?;
         if target.is_number() {
             operand = chosen_date_as_number(operand);
+        }
+        if matches!(target, CastTarget::Signed | CastTarget::Unsigned) {
+            operand = variable_as_integer(operand);
         }
         let ty = target.result_type(&operand.ty);
         let nullable = operand.nullable || ty.is_temporal() || matches!(ty, SqlType::Year | SqlType::Json);

@@ -33,6 +33,7 @@ impl Binder<'_> {
         }
         for condition in &mut conditions {
             self.find_zero_date(condition)?;
+            self.note_variable_beside_date(condition);
         }
         Ok(conditions)
     }

@@ -160,9 +160,15 @@ impl Binder<'_> {
         if let Some(collation) = collation {
             return in_texts(operand, list, collation, negated);
         }
-        if operand.ty == SqlType::Year && list.iter().all(is_constant_text) {
+        if operand.ty == SqlType::Year && has_texts_and_nothing_exact(&list) {
             let (collation, _) = aggregate_collations(&list.iter().collect::<Vec<_>>(), " IN ")?;
+            let list = list.into_iter().map(|item| written(item, collation)).collect();
             return in_texts(written(operand, collation), list, collation, negated);
+        }
+        if is_computed_integer(&operand) && list.iter().all(is_constant_text) {
+            let nullable = operand.nullable;
+            let list = list.into_iter().map(|item| (Domain::Integer, item)).collect();
+            return Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable));
         }
         if list.iter().all(|item| !item.ty.is_string()) {
             operand = chosen_as_number(operand);
@@ -333,11 +339,34 @@ fn is_constant_text(item: &Expr) -> bool {
     item.is_constant() && item.ty.is_string() && item.ty != SqlType::Json
 }
 
-/// A year as text: MySQL looks for it so in a list of nothing but constant texts.
-fn written(year: Expr, collation: CollationId) -> Expr {
-    let target = CastTarget::Char { length: None, collation };
-    let (ty, nullable) = (target.result_type(&year.ty), year.nullable);
-    Expr::computed(Node::Cast { operand: Box::new(year), target }, ty, nullable)
+/// Whether a list has constant texts and no whole numbers or decimals: MySQL looks for a year in it as for a text.
+fn has_texts_and_nothing_exact(list: &[Expr]) -> bool {
+    let is_exact = |ty: &SqlType| {
+        matches!(ty, SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year | SqlType::Decimal { .. })
+    };
+    let has_none = list.iter().all(|item| item.is_constant() && !is_exact(&item.ty));
+    has_none && list.iter().any(is_constant_text) && list.iter().all(|item| item.ty != SqlType::Json)
+}
+
+/// Whether a value is a whole number that is no column's: in a list of constant texts it is looked for as
+/// such, and each text is as much of it as says one.
+fn is_computed_integer(expr: &Expr) -> bool {
+    matches!(expr.ty, SqlType::Int { .. } | SqlType::Bit { .. }) && !matches!(expr.node, Node::Column { .. })
+}
+
+/// A value that is no text as text.
+fn written(value: Expr, collation: CollationId) -> Expr {
+    if value.ty.is_string() || value.ty == SqlType::Null {
+        return value;
+    }
+    let cast = |operand: Expr, target: CastTarget| {
+        let (ty, nullable) = (target.result_type(&operand.ty), operand.nullable);
+        Expr::computed(Node::Cast { operand: Box::new(operand), target }, ty, nullable)
+    };
+    // A year that is no column's is a number.
+    let is_number = value.ty == SqlType::Year && !value.is_field();
+    let value = if is_number { cast(value, CastTarget::Unsigned) } else { value };
+    cast(value, CastTarget::Char { length: None, collation })
 }
 
 /// `operand [NOT] IN (list)` of texts.

@@ -101,6 +101,10 @@ pub fn as_number(mut expr: Expr) -> Expr {
     match &expr.node {
         _ if expr.ty.is_temporal() => chosen_date_as_number(expr),
         _ if !expr.ty.is_string() => expr,
+        _ if is_extreme_of_years(&expr) => {
+            expr.children_mut(&mut |choice| choice_as_number(choice));
+            Expr::computed(expr.node, SqlType::DOUBLE, nullable)
+        }
         _ if is_choice(&expr) => {
             choices(&mut expr).into_iter().for_each(choice_as_number);
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
@@ -113,9 +117,59 @@ pub fn as_number(mut expr: Expr) -> Expr {
     }
 }
 
+/// What gives a member of an ENUM or SET.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Member {
+    /// MIN and MAX, but not OVER a window.
+    OfAggregate,
+    /// A window function or a subquery.
+    OfOther,
+}
+
+/// A member of an ENUM or SET that an aggregate, a window function or a subquery gives: what computes with it
+/// gets its text, so that the number of `MAX(e)` is the one that the text says. Others as they are.
+pub fn member_as_text(expr: Expr, source: Member) -> Expr {
+    if !matches!(expr.ty, SqlType::Enum { .. } | SqlType::Set { .. }) {
+        return expr;
+    }
+    let target = CastTarget::MemberText { of_aggregate: source == Member::OfAggregate };
+    let (ty, nullable, coercibility) = (target.result_type(&expr.ty), expr.nullable, expr.coercibility);
+    Expr { node: Node::Cast { operand: Box::new(expr), target }, ty, nullable, coercibility }
+}
+
+/// The member that an aggregate gives, where it is a column of the result or its order is asked.
+pub fn member_itself(expr: Expr) -> Expr {
+    match expr.node {
+        Node::Cast { operand, target: CastTarget::MemberText { of_aggregate: true } } => *operand,
+        _ => expr,
+    }
+}
+
+/// A user variable that holds a double, where a whole number is wanted; others as they are.
+pub fn variable_as_integer(expr: Expr) -> Expr {
+    if !matches!(expr.node, Node::UserVariable(_)) || !matches!(expr.ty, SqlType::Double { .. }) {
+        return expr;
+    }
+    let (target, nullable) = (CastTarget::WholePart, expr.nullable);
+    Expr::computed(Node::Cast { operand: Box::new(expr), target }, SqlType::BIGINT, nullable)
+}
+
 /// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
 pub fn chosen_as_number(expr: Expr) -> Expr {
-    if is_choice(&expr) && expr.ty != SqlType::Json { as_number(expr) } else { expr }
+    let is_chosen = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_years(&expr);
+    if is_chosen { as_number(expr) } else { expr }
+}
+
+/// Whether it is the greatest or least of years and texts: where a number is wanted they are numbers.
+fn is_extreme_of_years(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Call { function, arguments } if matches!(function.name, "greatest" | "least") => {
+            expr.ty.is_string()
+                && arguments.iter().any(|argument| argument.ty == SqlType::Year)
+                && !arguments.iter().any(|argument| argument.ty.is_temporal() && argument.ty != SqlType::Year)
+        }
+        _ => false,
+    }
 }
 
 /// What IF and CASE choose among dates and times of several types, where a number is wanted: MySQL asks the

@@ -9,6 +9,7 @@ use palisade_catalog::SqlType;
 use palisade_parser::ast::{self, FrameBound, FrameUnit, Literal, WindowFunctionKind, WindowSpec};
 
 use super::scope::Clause;
+use super::types::{Member, member_as_text, member_itself};
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::common;
@@ -160,7 +161,7 @@ impl Binder<'_> {
         let (slot, column) = (window.slot, window.calls.len() - 1);
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
         let node = Node::Column { slot, column, name: written.into(), computed: true };
-        Ok(Expr { node, ty, nullable, coercibility })
+        Ok(member_as_text(Expr { node, ty, nullable, coercibility }, Member::OfOther))
     }
 
     /// A key of PARTITION BY or ORDER BY.
@@ -179,7 +180,7 @@ impl Binder<'_> {
         if has_window {
             return Err(mysql_error!(ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC, window));
         }
-        self.expr(expr)
+        Ok(member_itself(self.expr(expr)?))
     }
 
     /// The window with everything it takes over from those it is built on.

@@ -306,6 +306,10 @@ impl Context<'_> {
             let (scalar, ty) = self.json_scalar(text, expr, &target, row)?;
             // What an expression leaves NULL is zero from a column.
             if scalar.is_null() && matches!(expr.node, Node::Column { .. }) {
+                let is_ignored = self.mode().is_strict() && !self.strict;
+                if is_ignored && !matches!(column.sql_type, SqlType::Time { .. }) {
+                    self.session.warnings.warn(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, column.name, row));
+                }
                 return Ok(store::implicit_default(column));
             }
             return self.store(scalar.as_ref(), &ty, column, row);

@@ -481,7 +481,7 @@ impl Accumulator {
                 Ok(value_bytes(extreme).saturating_sub(before))
             }
             Accumulator::Bits { value } => {
-                let bits = cx.to_bits(values.at(0)?.as_ref())?;
+                let bits = cx.to_bits_of(values.at(0)?.as_ref(), &spec.arguments.at(0)?.ty)?;
                 match spec.kind {
                     AggregateKind::BitAnd => *value &= bits,
                     AggregateKind::BitOr => *value |= bits,

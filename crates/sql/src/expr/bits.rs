@@ -58,7 +58,8 @@ impl Context<'_> {
         expr: &Expr,
     ) -> SqlResult<Value> {
         if !expr.ty.is_string() {
-            let [left, right] = [self.to_bits(values[0].as_ref())?, self.to_bits(values[1].as_ref())?];
+            let left = self.to_bits_of(values[0].as_ref(), &operands[0].ty)?;
+            let right = self.to_bits_of(values[1].as_ref(), &operands[1].ty)?;
             return Ok(Value::UInt(on_integers(op, left, right)));
         }
         let left = text_of(values[0], &operands[0].ty);
@@ -92,7 +93,7 @@ impl Context<'_> {
     /// `~` of a value that is not NULL.
     pub fn complement(&mut self, value: &Value, operand: &Expr, expr: &Expr) -> SqlResult<Value> {
         if !expr.ty.is_string() {
-            return Ok(Value::UInt(!self.to_bits(value.as_ref())?));
+            return Ok(Value::UInt(!self.to_bits_of(value.as_ref(), &operand.ty)?));
         }
         let text = text_of(value, &operand.ty);
         let mut out = Vec::with_capacity(text.len());

@@ -1,8 +1,8 @@
 //! CAST and CONVERT.
 
 use palisade_base::error_catalogue::{
-    ER_DATA_TOO_LONG, ER_DATETIME_FUNCTION_OVERFLOW, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
-    ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
+    ER_DATA_OUT_OF_RANGE, ER_DATA_TOO_LONG, ER_DATETIME_FUNCTION_OVERFLOW, ER_INVALID_CHARACTER_STRING,
+    ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert_watched;
@@ -70,6 +70,14 @@ pub enum CastTarget {
     /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
     /// any other document, which 3156 tells.
     MomentText,
+    /// Not in SQL: the text of a member of an ENUM or SET that an aggregate, a window function or a subquery
+    /// gives.
+    MemberText {
+        /// As a column of the result, and for its order, it is the member all the same.
+        of_aggregate: bool,
+    },
+    /// Not in SQL: a user variable with a double, where a whole number is wanted: MySQL cuts its fraction.
+    WholePart,
     /// Not in SQL: a text that is compared with a date.
     ComparedDate {
         beside: Box<Beside>,
@@ -134,6 +142,8 @@ impl CastTarget {
                 | CastTarget::SummedDate { .. }
                 | CastTarget::Chosen
                 | CastTarget::MomentText
+                | CastTarget::MemberText { .. }
+                | CastTarget::WholePart
                 | CastTarget::KeptYear
         )
     }
@@ -150,7 +160,7 @@ impl CastTarget {
                 length: length
                     .map_or_else(|| operand.wire_length(4), |length| length.min(u64::from(u32::MAX)) as u32),
             },
-            CastTarget::Signed => SqlType::BIGINT,
+            CastTarget::Signed | CastTarget::WholePart => SqlType::BIGINT,
             CastTarget::Unsigned => SqlType::BIGINT_UNSIGNED,
             CastTarget::Decimal { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
@@ -164,6 +174,9 @@ impl CastTarget {
             CastTarget::Chosen => SqlType::Null,
             CastTarget::MomentText => {
                 SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
+            }
+            CastTarget::MemberText { .. } => {
+                SqlType::VarChar { length: operand.wire_length(1), collation: operand.collation() }
             }
             CastTarget::Date | CastTarget::ComparedDate { day: true, .. } => SqlType::Date,
             CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
@@ -253,7 +266,7 @@ impl Context<'_> {
                     Ok(Value::Decimal(largest))
                 })
             }
-            CastTarget::Float => Ok(Value::Float(self.to_f64(value.as_ref())? as f32)),
+            CastTarget::Float => self.cast_float(&value, operand),
             CastTarget::Double => Ok(Value::Double(self.to_f64(value.as_ref())?)),
             CastTarget::Date => Ok(match self.to_date(value.as_ref())? {
                 Some(datetime) if !self.reading_mode().allows(datetime.date()) => Value::Null,
@@ -289,6 +302,11 @@ impl Context<'_> {
                 Ok(Value::Decimal(Decimal::ZERO.round(i32::from(*scale)).unwrap_or(Decimal::ZERO)))
             }
             CastTarget::Chosen | CastTarget::MomentText => Ok(value),
+            CastTarget::WholePart => Ok(match value {
+                Value::Double(number) => Value::Int(number as i64),
+                value => value,
+            }),
+            CastTarget::MemberText { .. } => Ok(Value::Bytes(text_of(&value, &operand.ty))),
             CastTarget::ListedTime => self.listed_time(value, &operand.ty),
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
@@ -465,6 +483,15 @@ impl Context<'_> {
         let mut out = Vec::with_capacity(text.len());
         self.watched(|watch| convert_watched(&text, from, to, &mut out, watch))?;
         Ok(out.into())
+    }
+
+    /// CAST(value AS FLOAT); 1690 beyond that type.
+    pub fn cast_float(&mut self, value: &Value, operand: &Expr) -> SqlResult<Value> {
+        let float = self.to_f64(value.as_ref())? as f32;
+        if float.is_infinite() {
+            return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "DOUBLE", format!("cast({operand} as float)")));
+        }
+        Ok(Value::Float(float))
     }
 
     /// A time with so many digits of the second's fraction: rounded, or cut if the sql_mode has

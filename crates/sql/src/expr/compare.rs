@@ -193,6 +193,10 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
             }
             return Ok(Domain::Text(other.ty.collation()));
         }
+        // A year and a time are numbers.
+        if (*l == SqlType::Year || *r == SqlType::Year) && (time(l) || time(r)) {
+            return Ok(Domain::Double);
+        }
         if *l == SqlType::Year || *r == SqlType::Year {
             return Ok(Domain::YearOrDate);
         }

@@ -78,7 +78,8 @@ impl Context<'_> {
     /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It
     /// is a whole number if the constant is one.
     pub(super) fn compared_year(&mut self, value: Value) -> SqlResult<Value> {
-        if let Value::Date(_) | Value::DateTime(_) = value {
+        if let Value::Date(_) | Value::DateTime(_) | Value::Time(_) = value {
+            // A time is of the statement's day.
             let date = self.to_datetime(value.as_ref())?;
             return Ok(date.map_or(Value::Null, |date| Value::Year(date.date().year())));
         }
@@ -100,6 +101,7 @@ impl Context<'_> {
         };
         Ok(match value {
             Value::Int(_) => Value::Int(year as i64),
+            Value::UInt(_) if (1901.0..=2155.0).contains(&year) => Value::UInt(year as u64),
             Value::UInt(_) => value,
             _ => Value::Double(year),
         })

@@ -23,10 +23,19 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
         _ => {
             let mut out = Vec::with_capacity(24);
             value.as_ref().append_text(ty, &mut out);
+            if let Value::Double(number) = value
+                && out.len() > LONGEST_DOUBLE
+                && ty.wire_decimals() >= 31
+            {
+                return format!("{number:e}").into_bytes().into();
+            }
             out.into()
         }
     }
 }
+
+/// Characters of the longest double that is a text without an exponent.
+const LONGEST_DOUBLE: usize = 22;
 
 /// A FLOAT as an integer: MySQL gives the least one for what is none of 64 bits, whatever its sign.
 fn float_integer(value: f64) -> i128 {
@@ -303,6 +312,14 @@ impl Context<'_> {
             }
             _ => wide as u64,
         })
+    }
+
+    /// As 64 bits, where the type is at hand: an unsigned decimal is an unsigned number.
+    pub fn to_bits_of(&mut self, value: ValueRef<'_>, ty: &SqlType) -> SqlResult<u64> {
+        match ty {
+            SqlType::Decimal { unsigned: true, .. } => Ok(self.to_integer(value)? as u64),
+            _ => self.to_bits(value),
+        }
     }
 
     /// As a signed integer, clamped.

@@ -487,6 +487,7 @@ impl Context<'_> {
             // CastTarget::Chosen
             _ if *from == SqlType::Null => Ok(value),
             (SqlType::Decimal { .. }, _) => Ok(Value::Decimal(self.to_decimal(value.as_ref())?)),
+            (SqlType::Year, _) => Ok(Value::Year(self.to_i64(value.as_ref())?.clamp(0, 9999) as u16)),
             _ => self.adapt(value, from, to),
         }
     }

@@ -57,12 +57,14 @@ impl Display for Expr {
                     Value::Int(truth @ 0..=1) if self.ty == SqlType::INT => {
                         f.write_str(if *truth == 1 { "true" } else { "false" })
                     }
-                    Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
-                        match text.strip_prefix('-') {
-                            Some(magnitude) => write!(f, "-({magnitude})"),
-                            None => f.write_str(&text),
-                        }
-                    }
+                    Value::Double(number) => match number.is_sign_negative() {
+                        true => write!(f, "-({:e})", number.abs()),
+                        false => write!(f, "{number:e}"),
+                    },
+                    Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => match text.strip_prefix('-') {
+                        Some(magnitude) => write!(f, "-({magnitude})"),
+                        None => f.write_str(&text),
+                    },
                     Value::Bit { bits, width } if self.ty.is_string() => {
                         write!(f, "0x{bits:0digits$x}", digits = usize::from(width.div_ceil(8)) * 2)
                     }

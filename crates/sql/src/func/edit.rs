@@ -432,7 +432,7 @@ pub fn unreadable_digits(text: &[u8], base: i64) -> Option<&[u8]> {
         _ => number,
     };
     let base = base.unsigned_abs();
-    if number.is_empty() || !(2..=36).contains(&base) {
+    if text.is_empty() || !(2..=36).contains(&base) {
         return None;
     }
     let mut value = None;
@@ -451,10 +451,10 @@ pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {
     if !in_range(from) || !in_range(to) {
         return None;
     }
-    let text = text.trim_ascii();
     if text.is_empty() {
         return None;
     }
+    let text = text.trim_ascii();
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),

@@ -57,6 +57,7 @@ use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 use crate::expr::compare::result_collation;
 use crate::expr::convert::text_of;
 use crate::expr::{Coercibility, Context, Expr, Node};
+use crate::func::json::convert::is_truth;
 use crate::{SqlAttempt, SqlResult};
 
 /// The type of a call: what its values are, and whether they can be NULL.
@@ -172,9 +173,15 @@ pub fn text_of_length(length: u64, collation: CollationId) -> SqlType {
 /// Longest expression MySQL describes as VARCHAR, in characters; longer ones are LONGTEXT.
 const LONGEST_VARCHAR: u32 = 16_383;
 
-/// Characters that values of an expression have at most.
+/// Characters that values of an expression have at most. A whole number that is written has its digits and a
+/// sign.
 pub fn characters(argument: &Expr) -> u64 {
-    u64::from(argument.ty.wire_length(1))
+    let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 2;
+    match argument.node {
+        Node::Literal(Value::Int(number)) if !is_truth(argument) => digits(number.unsigned_abs()),
+        Node::Literal(Value::UInt(number)) => digits(number),
+        _ => u64::from(argument.ty.wire_length(1)),
+    }
 }
 
 impl Context<'_> {

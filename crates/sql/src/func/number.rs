@@ -96,8 +96,8 @@ fn mod_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 fn whole_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let ty = match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Decimal { precision, scale, .. } if precision - scale < 18 => SqlType::BIGINT,
-        SqlType::Decimal { precision, scale, unsigned } => {
-            SqlType::Decimal { precision: precision - scale + 1, scale: 0, unsigned }
+        SqlType::Decimal { precision, scale, .. } => {
+            SqlType::Decimal { precision: precision - scale + 1, scale: 0, unsigned: false }
         }
         ty => ty,
     };

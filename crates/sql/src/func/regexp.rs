@@ -16,6 +16,7 @@ mod walk;
 use palisade_base::error_catalogue::{
     ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME, ER_REGEXP_TIME_OUT, ER_WRONG_ARGUMENTS,
+    ER_WRONG_PARAMETERS_TO_NATIVE_FCT,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, Charset, CollationId, SqlType, Value};
@@ -346,7 +347,12 @@ fn search(
         let charset = arguments.at(place)?.ty.collation().get().charset;
         let charset = if text.is_ascii() { charset } else { read_as.get().charset };
         let count = charset.char_count(&text) as i64;
-        if from < 1 || from > count.max(1) {
+        // The end of the text is no place at which REGEXP_INSTR begins, unless the text is empty.
+        let last = if operation == "regexp_instr" { count.max(1) } else { count + 1 };
+        if from < 1 && operation != "regexp_instr" {
+            return Err(mysql_error!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, operation));
+        }
+        if from < 1 || from > last {
             return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
         }
         start = charset.prefix_len(&text, (from - 1) as usize);

@@ -86,7 +86,11 @@ impl Unit {
             let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
             return Ok(micros.map(|micros| Interval { months: 0, micros: i128::from(micros) }));
         }
-        let count = cx.to_i64(amount.as_ref())?;
+        let count = match amount {
+            // Beyond the signed numbers it is the negative number of the same bits.
+            Value::UInt(count) => *count as i64,
+            _ => cx.to_i64(amount.as_ref())?,
+        };
         let units = |unit: i128| Some(Interval { months: 0, micros: unit * i128::from(count) });
         Ok(match self.0 {
             Microsecond => units(1),

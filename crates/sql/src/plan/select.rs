@@ -15,7 +15,7 @@ use super::grouping::{Above, Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
 use crate::bind::scope::{Clause, Scope, same_name};
-use crate::bind::types::chosen_as_number;
+use crate::bind::types::{chosen_as_number, member_itself};
 use crate::bind::{Binder, CommonTable};
 use crate::expr::common::common_column;
 use crate::expr::{Coercibility, Expr, Node};
@@ -143,7 +143,7 @@ impl Binder<'_> {
     pub fn order_keys(&mut self, order_by: &[ast::OrderItem]) -> SqlResult<Vec<SortKey>> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
-            let expr = self.order_item(&item.expr)?;
+            let expr = member_itself(self.order_item(&item.expr)?);
             // A constant that is grouped by is NULL where WITH ROLLUP sums it up.
             let is_constant = matches!(expr.node, Node::Literal(_) | Node::Parameter(_));
             if !is_constant || self.scope().group.contains(&expr) {
@@ -213,7 +213,7 @@ impl Binder<'_> {
 
         let mut scope = std::mem::take(self.scope());
         let mut output: Vec<Expr> =
-            std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr).collect();
+            std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| member_itself(expr)).collect();
         let grouped = !group.is_empty() || !scope.aggregates.is_empty();
         let windows = std::mem::take(&mut scope.windows);
         let mut finish = Finish {
@@ -343,7 +343,7 @@ impl Binder<'_> {
                 let name = alias.unwrap_or_else(|| format!("{expr}"));
                 return Err(mysql_error!(ER_WRONG_GROUP_FIELD, name));
             }
-            group.push(expr);
+            group.push(member_itself(expr));
             aliases.push(alias);
         }
         self.scope().group.clone_from(&group);

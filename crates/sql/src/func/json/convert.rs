@@ -179,6 +179,9 @@ impl Context<'_> {
     /// CAST of a value of type JSON.
     pub fn cast_from_json(&mut self, text: &[u8], operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
         let (scalar, ty) = self.json_scalar(text, operand, target, 1)?;
+        if *target == CastTarget::Float {
+            return self.cast_float(&scalar, operand);
+        }
         self.cast(scalar.clone(), &Expr::literal(scalar, ty), target)
     }
 
@@ -225,6 +228,8 @@ impl Context<'_> {
                         source,
                         row
                     ))?;
+                    let nearest = if value < 0.0 { i64::MIN } else { i64::MAX };
+                    return Ok((Value::Int(nearest), SqlType::BIGINT));
                 }
                 (Value::Double(value), SqlType::DOUBLE)
             }
