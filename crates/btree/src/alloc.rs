@@ -14,8 +14,8 @@
 //! memory. And a mark far behind the end of the file does not make the file grow.
 //!
 //! Where a page comes from, given a page that it should be near to:
-//! the rest of that page's extent; a wholly free extent; if scattered free pages make up an eighth of the space (and
-//! four extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
+//! the rest of that page's extent; a wholly free extent; if scattered free pages make up 1/32 of the space (and
+//! two extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
 //!
 //! A space may have to keep free pages for later ([`Kept`]). Those count whose room on the disk is certain:
 //! the free pages of extents that are in part in use, and the pages of the file from the high-water mark on.
@@ -49,8 +49,10 @@ const FIRST_PAGES: u32 = 4;
 /// log speaks of all others.
 const MOST_LOST_PAGES: u32 = 2 * EXTENT_PAGES;
 
-/// Scattered free pages that are worth using up in any space, however small: four indexes may each have an extent begun.
-const SCATTERED_LEAST: u32 = 4 * EXTENT_PAGES;
+/// Scattered free pages are used up from so large a part of the space on: they take room, but keep an index together ...
+const SCATTERED_SHARE: u32 = 32;
+/// ... and from so many on in a small space: of a few indexes each may have an extent begun.
+const SCATTERED_LEAST: u32 = 2 * EXTENT_PAGES;
 
 const IN_USE: &str = "a page in use is free according to its map";
 const NO_MAP: &str = "not an extent map";
@@ -406,7 +408,7 @@ impl Reservation {
         let header = HeaderView(mtr.page(self.header));
         let (near_group, near_in_group) = locate(near);
         let mut places = SmallVec::<[Where; 6]>::new();
-        let growth_first = header.scattered() <= (header.high_water() / 8).max(SCATTERED_LEAST);
+        let growth_first = header.scattered() <= (header.high_water() / SCATTERED_SHARE).max(SCATTERED_LEAST);
         if near != HEADER && near.0 < self.high_water(mtr) {
             let extent = near_in_group / EXTENT_PAGES;
             places.push(Where::Extent { group: near_group, extent, from: near_in_group + 1 });

@@ -3,6 +3,9 @@
 palisade_base::metrics! {
     /// Nodes split.
     pub static INDEX_PAGE_SPLITS: Counter = "index_page_splits", "index", "Number of index page splits";
+    /// Leaves that gave entries to a neighbour instead of being split.
+    pub static INDEX_PAGE_SHIFTS: Counter =
+        "index_page_shifts", "index", "Number of full leaves that gave entries to a neighbour instead of being split";
     /// Roots that got a new level.
     pub static INDEX_ROOT_RAISES: Counter = "index_root_raises", "index", "Number of times an index became one level higher";
     /// Nodes merged with a neighbour.

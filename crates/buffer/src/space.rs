@@ -56,7 +56,7 @@ pub use ahead::ReadAhead;
 const FIRST_PAGES: u32 = (64 << 10) / PAGE_SIZE as u32;
 /// ... until it has so many (1 MiB); from then on an extension adds at least as many ...
 const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
-/// ... and, as the file grows, an eighth of it up to this many (16 MiB).
+/// ... and, as the file grows, 1/32 of it up to this many (16 MiB).
 const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
 
 /// So long a failure is kept for those who have waited. Some may have given up, and others that come later
@@ -676,7 +676,7 @@ impl Space {
 fn extension(have: u32) -> u32 {
     match have {
         0..MIN_EXTENSION => have.max(FIRST_PAGES),
-        _ => (have / 8).clamp(MIN_EXTENSION, MAX_EXTENSION),
+        _ => (have / 32).clamp(MIN_EXTENSION, MAX_EXTENSION),
     }
 }
 

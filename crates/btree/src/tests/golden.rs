@@ -116,6 +116,54 @@ fn a_root_is_raised_and_an_ascending_leaf_is_split() {
 }
 
 #[test]
+fn a_full_leaf_gives_entries_to_its_neighbours() {
+    let store = Store::in_memory(50);
+    let tree = store.create_tree();
+    let keys = |range: std::ops::Range<u8>| range.map(|n| [b'k', n]);
+    for key in keys(b'a'..b'a' + 17) {
+        store.put(&tree, &key, &[7; 1000]).unwrap();
+    }
+    for key in keys(b'd'..b'n') {
+        store.remove(&tree, &key).unwrap();
+    }
+    // The right leaf becomes full, and its left neighbour has a, b, c, n and o.
+    for n in 0..14 {
+        store.put(&tree, &[b'k', b'q', n], &[7; 1000]).unwrap();
+    }
+    let text = logged(&store, || drop(store.put(&tree, b"kpp", &[7; 1000])));
+    check(
+        &text,
+        "mtr:
+         page 3:2 append count=5 entries=(5023 bytes)
+         page 3:3 remove slot=0
+         page 3:3 remove slot=0
+         page 3:3 remove slot=0
+         page 3:3 remove slot=0
+         page 3:3 remove slot=0
+         page 3:1 remove slot=0
+         page 3:1 insert slot=0 key=kq\\x03 value=\\x03\\x00\\x00\\x00
+         mtr:
+         page 3:2 insert slot=6 key=pp value=(1000 bytes)",
+    );
+    // Then the left one is full, and the right one has room.
+    for n in (0..5).rev() {
+        store.put(&tree, &[b'k', b'b', n], &[7; 1000]).unwrap();
+    }
+    let text = logged(&store, || drop(store.put(&tree, b"kaa", &[7; 1000])));
+    check(
+        &text,
+        "mtr:
+         page 3:3 insert slot=0 key=q\\x02 value=(1000 bytes)
+         page 3:3 insert slot=0 key=q\\x01 value=(1000 bytes)
+         page 3:2 truncate slots=14
+         page 3:1 remove slot=0
+         page 3:1 insert slot=0 key=kq\\x01 value=\\x03\\x00\\x00\\x00
+         mtr:
+         page 3:2 insert slot=1 key=aa value=(1000 bytes)",
+    );
+}
+
+#[test]
 fn a_merge_frees_the_right_page_and_the_root_takes_the_last_child() {
     let store = Store::in_memory(50);
     let tree = store.create_tree();

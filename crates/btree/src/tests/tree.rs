@@ -296,3 +296,90 @@ fn estimates_are_near_the_truth() {
     let two = store.run(|| tree.records_in_range(Bound::Excluded(&low), Bound::Excluded(&high))).unwrap();
     assert_eq!((four, two), (4, 2));
 }
+
+/// The part of their room that leaves use.
+fn fill(tree: &Tree) -> f64 {
+    let report = verify_tree(tree).unwrap();
+    assert_eq!(report.damage, []);
+    report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64
+}
+
+#[test]
+fn leaves_shift_entries_to_their_neighbours_before_they_are_split() {
+    let mut prng = Prng::new(test_seed(7));
+    // In random order.
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    let mut model = Model::new();
+    for _ in 0..15_000 {
+        let key = number(prng.next_u64() >> 1).to_vec();
+        store.put(&tree, &key, &[7; 60]).unwrap();
+        model.insert(key, vec![7; 60]);
+    }
+    check(&store, &tree, &model);
+    assert!(fill(&tree) > 0.76, "leaves are {:.2} full", fill(&tree));
+    // Four connections that load a range each, whose keys ascend but for pairs.
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    for n in 0..4000u64 {
+        for range in 0..4u64 {
+            store.put(&tree, &number((range << 32) + (n ^ 1)), &[7; 60]).unwrap();
+        }
+    }
+    assert!(fill(&tree) > 0.85, "leaves are {:.2} full", fill(&tree));
+    // Four connections that take ranges of ascending keys one after another, and insert each range at once.
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    for range in (0..40u64).map(|n| n / 4 * 4 + [2, 0, 3, 1][n as usize % 4]) {
+        for n in 0..1100 {
+            store.put(&tree, &number((range << 12) + n), &[7; 50]).unwrap();
+        }
+    }
+    assert!(fill(&tree) > 0.85, "leaves are {:.2} full", fill(&tree));
+    // Descending.
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    for n in (0..15_000).rev() {
+        store.put(&tree, &number(n), &[7; 60]).unwrap();
+    }
+    assert!(fill(&tree) > 0.80, "leaves are {:.2} full", fill(&tree));
+}
+
+#[test]
+fn a_leaf_is_not_shifted_if_the_incoming_entry_would_have_no_room_all_the_same() {
+    let mut prng = Prng::new(test_seed(7));
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    let mut model = Model::new();
+    for _ in 0..2_000 {
+        // Prefixes of all lengths, values of all lengths: neighbours' prefixes become shorter.
+        let mut key = vec![b'p'; prng.below(40) as usize];
+        key.extend_from_slice(&(prng.next_u64() as u32).to_be_bytes());
+        let longest = if prng.one_in(8) { 3900 } else { 200 };
+        let value = vec![9; prng.below(longest) as usize];
+        store.put(&tree, &key, &value).unwrap();
+        model.insert(key, value);
+    }
+    check(&store, &tree, &model);
+}
+
+/// Of short keys a longer prefix saves nothing, and takes room itself: neighbours that are filled to the last byte have both.
+#[test]
+fn a_neighbour_is_filled_no_further_than_its_prefix_leaves_room() {
+    let seed = test_seed(11);
+    for round in 0..5 {
+        let mut prng = Prng::new(seed + round);
+        let store = Store::in_memory(4000);
+        let tree = store.create_tree();
+        let mut model = Model::new();
+        let mut next: Vec<u64> = (0..4).map(|range| range * 1024).collect();
+        for range in (0..8_000).map(|step| step / 7 % 4) {
+            let key = number(next[range]).to_vec();
+            next[range] += if next[range] % 1024 == 1023 { 3 * 1024 + 1 } else { 1 };
+            let value = vec![9; 50 + prng.below(500) as usize];
+            store.put(&tree, &key, &value).unwrap();
+            model.insert(key, value);
+        }
+        check(&store, &tree, &model);
+    }
+}

@@ -6,6 +6,8 @@
 //!   node    [k0 k1 k2 k3] -> n         [k0 k1]->[k2 k3] -> n   s: shortest key with k1 < s <= k2
 //! ```
 //!
+//! A leaf is split only if no neighbour takes entries of it ([`shift`](super::shift)).
+//!
 //! The right half goes to a new page, so that the log needs to carry only that half. Where to split:
 //!
 //! - at the right edge of the tree, when the new key is beyond all others: the left node keeps 15/16;
@@ -19,6 +21,7 @@ use palisade_buffer::{ExclusivePage, Page};
 use super::Tree;
 use super::change::{has_room, insert_entry};
 use super::descent::{Descent, Restarts, Seek};
+use super::shift::Incoming;
 use crate::alloc::{self, Reservation};
 use crate::error::Attempt;
 use crate::layout::node::*;
@@ -99,12 +102,16 @@ impl Tree {
         if self.fits(&node, incoming, value_len).map_err(|what| corrupted(&node, what))? {
             return Ok(Outcome::Done);
         }
-        let plan = plan(&node, incoming).map_err(|what| corrupted(&node, what))?;
-        if !has_room(&parent, &plan.separator, CHILD_SIZE).map_err(|what| corrupted(&parent, what))? {
-            return Ok(Outcome::ParentFull(plan.separator));
-        }
         let position = NodeView::new(&*parent).child_position(key);
         let (parent, node) = (mtr.hold(parent), mtr.hold(node));
+        if self.try_shift(mtr, (parent, position), node, Incoming { key: incoming, value_len })? {
+            return Ok(Outcome::Done);
+        }
+        let plan = plan(mtr.page(node), incoming).map_err(|what| mtr.corrupted(node, what))?;
+        let room = has_room(mtr.page(parent), &plan.separator, CHILD_SIZE);
+        if !room.map_err(|what| mtr.corrupted(parent, what))? {
+            return Ok(Outcome::ParentFull(plan.separator));
+        }
         let near = mtr.page_id(node).page;
         let mut reservation = alloc::reserve(mtr, self.space(), near, 1)?;
         apply_split(mtr, parent, position, node, &plan, &mut reservation);
@@ -239,13 +246,16 @@ fn plan(page: &Page, incoming: &[u8]) -> Result<Plan, Mismatch> {
 fn leaf_separator(node: &NodeView<'_, Page>, slot: usize, incoming: &[u8]) -> Result<Key, Mismatch> {
     let (mut left, mut right) = (Key::new(), Key::new());
     let count = node.slot_count();
-    let ascending_inside = slot > 0 && slot < count && node.search(incoming).slot == slot;
-    if slot > 0 {
+    let at = node.search(incoming);
+    let ascending_inside = slot > 0 && slot < count && at.slot == slot;
+    // It goes where there is more room; ascending inserts that leave much behind them thus get a leaf of their own.
+    let goes_left = ascending_inside && !at.found && slot < count / 2;
+    if slot > 0 && !goes_left {
         node.read_key(slot - 1, &mut left);
     } else {
         left.extend_from_slice(incoming);
     }
-    if slot < count && !ascending_inside {
+    if slot < count && (!ascending_inside || goes_left) {
         node.read_key(slot, &mut right);
     } else {
         right.extend_from_slice(incoming);
