@@ -173,24 +173,25 @@ async fn load_all(
     while let Some(fields) = lines.record().await? {
         number += 1;
         let mut values = run.begin_row(cx, number).await?;
-        for (at, target) in targets.iter().enumerate() {
-            let field = fields.get(at);
+        let mut fields = fields.into_iter();
+        for target in targets {
+            let field = fields.next();
             if field.is_none() {
                 cx.warn_or_fail(mysql_error!(ER_WARN_TOO_FEW_RECORDS, number))?;
             }
             match target {
                 Target::Nowhere => {}
                 Target::Variable(name) => {
-                    let value = field.map_or(Value::Null, Field::to_value);
+                    let value = field.map_or(Value::Null, Field::into_value);
                     crate::expr::eval::assign(cx, name, value, ty)?;
                 }
                 Target::Column(column) => {
-                    let value = field.map(Field::to_value);
+                    let value = field.map(Field::into_value);
                     *values.at_mut(*column)? = run.field(cx, value, ty, *column, number).await?;
                 }
             }
         }
-        if fields.len() > targets.len() {
+        if fields.len() > 0 {
             cx.warn_or_fail(mysql_error!(ER_WARN_TOO_MANY_RECORDS, number))?;
         }
         run.assign(cx, &mut values, given, number).await?;
@@ -208,10 +209,10 @@ enum Field {
 }
 
 impl Field {
-    fn to_value(&self) -> Value {
+    fn into_value(self) -> Value {
         match self {
             Field::Null => Value::Null,
-            Field::Text(text) => Value::bytes(text.clone()),
+            Field::Text(text) => Value::bytes(text),
         }
     }
 }
@@ -224,6 +225,8 @@ struct Format {
     escaped: Option<u8>,
     starting: Vec<u8>,
     ended: Vec<u8>,
+    /// Bytes that may mean something other than themselves within a field.
+    special: [bool; 256],
 }
 
 /// What is at the front of a text.
@@ -261,13 +264,18 @@ pub(super) fn or(given: &Option<Vec<u8>>, usual: &str) -> Vec<u8> {
 
 impl Format {
     fn new(given: &LoadFormat) -> SqlResult<Format> {
-        let format = Format {
+        let mut format = Format {
             terminated: or(&given.fields_terminated, "\t"),
             enclosed: single(&given.enclosed, None)?,
             escaped: single(&given.escaped, Some(b'\\'))?,
             starting: or(&given.lines_starting, ""),
             ended: or(&given.lines_terminated, "\n"),
+            special: [false; 256],
         };
+        let first = [format.terminated.first(), format.ended.first()];
+        for byte in first.into_iter().flatten().chain(&format.enclosed).chain(&format.escaped) {
+            *format.special.at_mut(usize::from(*byte))? = true;
+        }
         if format.terminated.is_empty() && format.enclosed.is_none() {
             return Err(not_supported("LOAD DATA of fields of fixed length"));
         }
@@ -295,6 +303,12 @@ impl Format {
         }
     }
 
+    /// The bytes at the front of `text` that stand for themselves.
+    fn ordinary<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        let is_special = |byte: &u8| self.special.get(usize::from(*byte)).is_none_or(|special| *special);
+        text.split(is_special).next().unwrap_or_default()
+    }
+
     /// The field at `at` and what comes after it; `None` if more text is needed.
     fn field(&self, text: &[u8], mut at: usize, complete: bool) -> Option<(Field, After)> {
         // What has to be seen at once: a quotation mark and a terminator.
@@ -316,6 +330,9 @@ impl Format {
         let mut value = Vec::new();
         let mut null = false;
         loop {
+            let ordinary = self.ordinary(text.get(at..).unwrap_or_default());
+            value.extend_from_slice(ordinary);
+            at += ordinary.len();
             if !complete && text.len() < at + ahead {
                 return None;
             }
