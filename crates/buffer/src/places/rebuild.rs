@@ -20,7 +20,7 @@ use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, File};
 
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
-use super::header::{header_of, write_header};
+use super::header::{header_in, read_head, write_header};
 use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use crate::page::{self, PAGE_SIZE};
@@ -47,7 +47,8 @@ struct Found {
 /// Writes a map that says where the pages in `file` are into `map`, which is empty; the caller makes that
 /// durable. A damaged header of `file` is made again. The log has to be recovered as with any other map.
 ///
-/// Reads all of `file`. An error if it has neither a whole header nor a page of the space.
+/// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not
+/// new.
 pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Result<FoundPages> {
     let blocks = (file.len()? / BLOCK as u64).min(u64::from(MAX_BLOCKS)) as u32;
     let mut chunks = BTreeMap::new();
@@ -66,7 +67,9 @@ pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Resul
             at += place.map_or(BLOCK, Place::bytes);
         }
     }
-    if header_of(file)? != Some(space) {
+    let head = read_head(file)?;
+    let is_new = chunks.is_empty() && head.iter().all(|byte| *byte == 0);
+    if header_in(&head) != Some(space) && !is_new {
         if chunks.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has no whole page"));
         }
@@ -131,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::page::Page;
-    use crate::places::PlaceStore;
+    use crate::places::{PlaceStore, header_of};
 
     const SPACE: SpaceId = SpaceId(9);
 
@@ -182,7 +185,7 @@ mod tests {
     fn a_file_without_a_page_of_the_space_is_left_as_it_is() {
         let fs = MemFileSystem::new();
         let (file, map) = (new_file(&fs, "file"), new_file(&fs, "map"));
-        file.write_at(&page(3, 10, b"another's"), 4 * BLOCK as u64).unwrap();
+        file.write_at(&page(0, 10, b"another's"), 0).unwrap();
         assert!(rebuild_map(SpaceId(10), &*file, &*map).is_err());
         assert_eq!((header_of(&*file).unwrap(), map.len().unwrap()), (None, 0));
     }
