@@ -74,7 +74,7 @@ fn deletes_truncates_and_drops_go_on_and_their_room_is_used() {
             ],
         );
     }
-    disk.limit_space(Some(disk.used_space() + (2 << 20)));
+    disk.limit_space(Some(disk.used_space() + (4 << 20)));
     let rows = fill(&mut client, 100_000);
     assert!(rows > 300, "{rows}");
     let before = disk.used_space();
