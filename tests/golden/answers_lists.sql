@@ -54,6 +54,12 @@ SET @v = 2.6e0, @w = 2.6;
 SELECT LEFT('abcdef', @v), REPEAT('x', @v), @v & 7, CAST(@v AS SIGNED), HEX(@v), DATE_ADD('2020-01-01', INTERVAL @v DAY);
 SELECT LEFT('abcdef', @w), REPEAT('x', @w), @w & 7, CAST(@w AS SIGNED), HEX(@w), DATE_ADD('2020-01-01', INTERVAL @w DAY);
 
+-- Texts that are dates: of fields with colons, and as numbers where bits are wanted.
+SELECT DATE_ADD('2024-02-29', INTERVAL 1 DAY) | 0, TIMESTAMPADD(MINUTE, 3, '2024-02-29 12:34:56') ^ 1, ~ADDTIME('10:00:00', '1:0:0');
+SELECT YEAR(-0.25), DAY(-0.5), MONTH(-0.9), YEAR(0.25);
+SELECT JSON_VALUE('[1e300]', '$[0]' RETURNING FLOAT);
+SELECT IFNULL('a' COLLATE utf8mb4_bin, 'b' COLLATE utf8mb4_general_ci);
+
 -- Unsigned numbers.
 SELECT '2024-01-31' - INTERVAL 18446744073709551605 DAY, '2024-01-31' + INTERVAL 18446744073709551615 DAY;
 SELECT ud, FLOOR(ud), CEILING(ud) FROM n ORDER BY id;

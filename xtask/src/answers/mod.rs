@@ -119,15 +119,19 @@ pub fn run(arguments: &[String]) -> Outcome {
             pair.reset()?;
         }
         match found.name {
-            Some(name) => findings.add_named(name),
+            Some(name) => {
+                findings.add_named(name);
+                if question.changes_rows() {
+                    pair.remake()?;
+                }
+            }
             None => {
                 let key = (found.difference, kind.name, question.about.clone());
                 let small = match findings.count(&key) < options.reduce {
                     true => pair.smallest(&question, &found)?,
                     false => None,
                 };
-                // Rows that only one of them has would be a difference of the next question.
-                if question.steps.len() > 1 {
+                if question.changes_rows() {
                     pair.remake()?;
                 }
                 findings.add(key, Shown { seed, question, found, small });
@@ -176,7 +180,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Makes the tables and the sessions of both anew.
+    /// Makes the tables and the sessions of both anew: rows that only one of them has would be a difference of
+    /// the next question.
     fn remake(&mut self) -> Outcome {
         self.ports.iter().try_for_each(|port| prepare(*port, &self.schema))?;
         self.reconnect()

@@ -51,6 +51,12 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether a statement of it changes rows.
+    pub fn changes_rows(&self) -> bool {
+        let verbs = ["INSERT", "UPDATE", "DELETE", "REPLACE"];
+        self.steps.iter().any(|step| verbs.iter().any(|verb| step.text().starts_with(verb)))
+    }
+
     /// A question of statements sent as text.
     pub fn of(statements: Vec<String>, about: &str) -> Question {
         Question { steps: statements.into_iter().map(Step::Text).collect(), about: about.into() }

@@ -89,7 +89,9 @@ const RULES: &[Rule] = &[
             calls_extreme(case)
                 && differs_only_where(case, |ours, theirs| {
                     theirs.starts_with("16383-15-31")
-                        || has_no_date && is_date(ours) && (!is_date(theirs) || longer(ours, theirs))
+                        || has_no_date
+                            && is_date(ours)
+                            && (!is_date(theirs) || longer(ours, theirs) || ours.starts_with(theirs))
                 })
         },
     },
@@ -187,10 +189,11 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "The year 0 that IF or CASE takes beside a DECIMAL is written 0",
+        name: "The year 0 that IF or CASE takes beside a DECIMAL, or MIN of a group gives, is written 0",
         accepts: |case| {
             let text = case.step.text();
-            (text.contains("IF(") || text.contains("CASE"))
+            let is_grouped = text.contains("MIN(") && text.contains("GROUP BY");
+            (text.contains("IF(") || text.contains("CASE") || is_grouped)
                 && differs_only_where(case, |ours, theirs| ours == "0" && theirs == "0000")
         },
     },
@@ -228,7 +231,7 @@ const RULES: &[Rule] = &[
                 code == "1292" && ["time value", "date value"].iter().any(|name| text.contains(name))
             };
             case.difference == Difference::Rows
-                && ["c_time", "c_date"].iter().any(|column| list.contains(column))
+                && ["c_time", "c_date", "c_stamp"].iter().any(|column| list.contains(column))
                 && case.theirs.warnings.iter().any(converts)
         },
     },
@@ -263,6 +266,14 @@ const RULES: &[Rule] = &[
             ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb))
                 && !stores
                 && same_but_for_warnings(case, is_time)
+        },
+    },
+    Rule {
+        name: "NULLIF of a number beside a column of dates or times is the number",
+        accepts: |case| {
+            let text = case.step.text();
+            let moment = |ours: &str, theirs: &str| ours.parse::<f64>().is_ok() && theirs.contains(':');
+            text.contains("NULLIF(") && differs_only_where(case, moment)
         },
     },
     Rule {
@@ -406,8 +417,10 @@ const RULES: &[Rule] = &[
             let keys = text.split_once(" GROUP BY ").and_then(|(_, keys)| {
                 keys.split_once(" WITH ROLLUP HAVING ").or_else(|| keys.split_once(" WITH ROLLUP ORDER BY "))
             });
+            let is_having = text.contains(" WITH ROLLUP HAVING ");
             case.difference == Difference::Rows
                 && keys.is_some_and(|(keys, _)| keys.contains(['(', '+', '=', '%', ' ']))
+                && (is_having || same_in_another_order(case))
         },
     },
     Rule {
@@ -574,6 +587,17 @@ fn differs_only_where_theirs(case: &Case, meant: impl Fn(&str) -> bool) -> bool 
     case.difference == Difference::Rows
         && ours.len() == theirs.len()
         && pairs.all(|(ours, theirs)| ours == theirs || theirs.as_deref().is_some_and(&meant))
+}
+
+/// Whether the rows are the same, in whatever order.
+fn same_in_another_order(case: &Case) -> bool {
+    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+        return false;
+    };
+    let (mut ours, mut theirs) = (ours.clone(), theirs.clone());
+    ours.sort();
+    theirs.sort();
+    ours == theirs
 }
 
 /// Whether a DECIMAL is shown with zeros behind the point that the other does not show.

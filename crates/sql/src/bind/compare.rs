@@ -8,8 +8,8 @@ use super::Binder;
 use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
 use super::types::{
-    as_number, chosen_as_number, chosen_date_as_number, transcode_beside_document, transcode_to,
-    variable_as_integer,
+    as_number, chosen_as_number, chosen_date_as_number, date_text_as_number, transcode_beside_document,
+    transcode_to, variable_as_integer,
 };
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
@@ -21,7 +21,8 @@ use crate::func::Purity;
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
-    let is_constant = expr.is_constant() || with.ty == SqlType::Year && is_same_for_all_rows(expr);
+    let is_folded = with.ty == SqlType::Year && expr.ty != SqlType::Json && is_same_for_all_rows(expr);
+    let is_constant = expr.is_constant() || is_folded;
     if !with.is_field() || !is_constant {
         return;
     }
@@ -226,6 +227,22 @@ pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr>
         _ => None,
     };
     if let Some(domain) = domain {
+        let unsigned = left.ty.is_unsigned();
+        let target = match domain {
+            Domain::Integer if matches!(right.ty, SqlType::Int { .. }) => None,
+            Domain::Integer if unsigned => Some(CastTarget::Unsigned),
+            Domain::Integer => Some(CastTarget::Signed),
+            Domain::Decimal if right.ty.is_string() => Some(CastTarget::Decimal { precision: 65, scale: 30 }),
+            _ => None,
+        };
+        // No constant, so that no index is asked for what its column cannot keep.
+        let right = match target {
+            Some(target) => {
+                let (ty, nullable) = (target.result_type(&right.ty), right.nullable);
+                Expr::computed(Node::Cast { operand: Box::new(right), target }, ty, nullable)
+            }
+            None => right,
+        };
         return Ok(equal_in(domain, left, right));
     }
     moment_as_time(&mut left, &right);
@@ -304,8 +321,9 @@ pub fn negation(mut expr: Expr) -> Expr {
 }
 
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
-    let [left, right] =
-        [left, right].map(|operand| chosen_date_as_number(json_as_integer(variable_as_integer(operand))));
+    let as_integer =
+        |operand| chosen_date_as_number(json_as_integer(date_text_as_number(variable_as_integer(operand))));
+    let [left, right] = [left, right].map(as_integer);
     let nullable = left.nullable || right.nullable;
     let ty = bits::result_type(op, &left, &right);
     Expr::computed(Node::Bits { op, left: Box::new(left), right: Box::new(right) }, ty, nullable)

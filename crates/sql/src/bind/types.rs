@@ -172,6 +172,18 @@ fn is_extreme_of_years(expr: &Expr) -> bool {
     }
 }
 
+/// A text that a function has made of a date or time, as its number, where bits are wanted; others as they are.
+pub fn date_text_as_number(expr: Expr) -> Expr {
+    match &expr.node {
+        Node::Call { function, arguments }
+            if expr.ty.is_string() && makes_dates(function.name, arguments) =>
+        {
+            double(expr, CastTarget::DateNumber)
+        }
+        _ => expr,
+    }
+}
+
 /// What IF and CASE choose among dates and times of several types, where a number is wanted: MySQL asks the
 /// one that is chosen for its number. Others as they are.
 pub fn chosen_date_as_number(mut expr: Expr) -> Expr {

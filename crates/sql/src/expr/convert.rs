@@ -391,7 +391,8 @@ impl Context<'_> {
             }
             _ => return self.read_datetime(value, mode),
         };
-        if !(0.0..101.0).contains(&small) {
+        // A fraction counts for nothing, that of a negative number neither.
+        if small <= -1.0 || small >= 101.0 {
             return self.read_datetime(value, mode);
         }
         let (month, day) = if small < 100.0 { (0, small as u8) } else { (1, 0) };

@@ -38,7 +38,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("greatest", (2, MANY), extreme_type, Strict(greatest)),
     function(GROUPING, (1, MANY), grouping_type, Strict(grouping)),
     function(IF, (3, 3), if_type, Lazy(if_)),
-    function("ifnull", (2, 2), coalesce_type, Lazy(coalesce)),
+    function("ifnull", (2, 2), ifnull_type, Lazy(coalesce)),
     function("interval", (2, MANY), interval_type, Nullable(interval)),
     function("isnull", (1, 1), isnull_type, Nullable(isnull)),
     function("least", (2, MANY), extreme_type, Strict(least)),
@@ -50,7 +50,15 @@ fn common_type(operation: &str, arguments: &[Expr], connection: CollationId) -> 
 }
 
 fn coalesce_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = match common_type("coalesce", arguments, connection)? {
+    first_type("coalesce", arguments, connection)
+}
+
+fn ifnull_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    first_type("ifnull", arguments, connection)
+}
+
+fn first_type(operation: &str, arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let ty = match common_type(operation, arguments, connection)? {
         SqlType::Bit { .. } => SqlType::BIGINT_UNSIGNED,
         ty => ty,
     };

@@ -447,8 +447,7 @@ fn added(
                 Value::Bytes(text) => {
                     let text = text.trim_ascii();
                     let delimited = text.iter().any(|byte| !byte.is_ascii_digit());
-                    let halves = text.iter().any(|byte| matches!(byte, b':' | b'T' | b' '));
-                    !halves && (delimited || text.len() <= 8)
+                    !DateTime::has_clock(text) && (delimited || text.len() <= 8)
                 }
                 Value::Year(_) => false,
                 // 20200101 and 200101

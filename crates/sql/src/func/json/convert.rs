@@ -231,6 +231,16 @@ impl Context<'_> {
                     let nearest = if value < 0.0 { i64::MIN } else { i64::MAX };
                     return Ok((Value::Int(nearest), SqlType::BIGINT));
                 }
+                if kind == "DECIMAL" && Decimal::from_f64(value).is_err() {
+                    let source = source_name(operand);
+                    self.truncated(kind, b"1")?;
+                    let beyond = mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, row);
+                    self.warn_or_fail(beyond)?;
+                    let largest = Decimal::largest(65, 0);
+                    let nearest = if value < 0.0 { largest.negate() } else { largest };
+                    let ty = SqlType::Decimal { precision: 65, scale: 0, unsigned: false };
+                    return Ok((Value::Decimal(nearest), ty));
+                }
                 (Value::Double(value), SqlType::DOUBLE)
             }
             Ok(Json::Decimal(value)) => {

@@ -187,6 +187,12 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
             return Ok((length <= u64::from(ty.wire_length(1))).then(|| Value::bytes(text)));
         }
     };
+    if let (CastTarget::Float, Json::Double(number)) = (&target, value)
+        && (*number as f32).is_infinite()
+    {
+        // Unlike CAST, which fails.
+        return Ok(Some(Value::Float(0.0)));
+    }
     // What CAST would warn of is an error here, and told by the clause.
     let warnings = cx.session.warnings.clone();
     let strict = std::mem::replace(&mut cx.strict, true);
