@@ -100,7 +100,9 @@ const RULES: &[Rule] = &[
         accepts: |case| {
             calls_extreme(case)
                 && differs_only_where(case, |ours, theirs| {
-                    ours.get(4..5) == Some("-") && theirs.parse::<f64>().is_ok_and(|number| number <= 100.0)
+                    let is_small = theirs.parse::<f64>().is_ok_and(|number| number <= 100.0);
+                    ours.starts_with("2000-0") && !ours.starts_with(theirs)
+                        || ours.get(4..5) == Some("-") && is_small
                 })
         },
     },
@@ -138,7 +140,9 @@ const RULES: &[Rule] = &[
         accepts: |case| {
             let text = case.step.text();
             let is_stored = text.contains(", HEX(") && text.contains(" FROM x");
-            text.contains("UNION") && differs_only_where(case, has_digits_of_type)
+            let is_cut = text.contains("INSERT") && text.contains(" SELECT c_time + 0 FROM");
+            is_cut && same_but_for_warnings(case, |code, _| code == "1265")
+                || text.contains("UNION") && differs_only_where(case, has_digits_of_type)
                 || is_stored
                     && differs_only_where(case, |ours, theirs| {
                         let in_hex = ours.strip_prefix(theirs).and_then(|rest| rest.strip_prefix("2E"));
@@ -274,6 +278,14 @@ const RULES: &[Rule] = &[
             let text = case.step.text();
             let moment = |ours: &str, theirs: &str| ours.parse::<f64>().is_ok() && theirs.contains(':');
             text.contains("NULLIF(") && differs_only_where(case, moment)
+        },
+    },
+    Rule {
+        name: "CAST of a text beyond BIGINT to SIGNED gives no warning 1105",
+        accepts: |case| {
+            let is_made_negative =
+                |code: &str, text: &str| code == "1105" && text.starts_with("Cast to signed");
+            same_but_for_warnings(case, is_made_negative)
         },
     },
     Rule {
