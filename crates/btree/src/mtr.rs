@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 use crate::error::{Attempt, Error};
 use crate::layout::MAX_ENTRY;
 use crate::metrics;
-use crate::op::PageOp;
+use crate::op::{self, PageOp};
 
 /// Most bytes of redo that one operation on one page can take, besides the byte strings in it.
 pub const OP_OVERHEAD: usize = 32;
@@ -166,11 +166,35 @@ impl<'a> Mtr<'a> {
             }
             before_link(range);
         });
+        self.record_changes(range);
         metrics::MTR_COMMITS.increment();
         metrics::MTR_REDO_BYTES.add(self.redo.len() as u64);
         self.redo.clear();
         range
     }
+}
+
+impl Mtr<'_> {
+    /// Tells the pool what was done to the pages for which it wants to know.
+    #[inline]
+    fn record_changes(&mut self, range: LsnRange) {
+        let Mtr { pages, redo, .. } = self;
+        for held in pages.iter_mut().filter(|held| held.changed) {
+            if held.page.is_recorded(range) {
+                record(&mut held.page, range, redo);
+            }
+        }
+    }
+}
+
+/// Tells the pool what the operations of `redo` that are on `page` have done to it.
+#[cold]
+fn record(page: &mut ExclusivePage<'_>, range: LsnRange, redo: &[u8]) {
+    let mut own = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+    let is_whole = op::encode_those_on(page.id(), redo, &mut own);
+    page.record(range, is_whole.then_some(&own));
+    own.clear();
+    BUFFERS.with_borrow_mut(|buffers| buffers.push(own));
 }
 
 impl Drop for Mtr<'_> {

@@ -412,6 +412,31 @@ impl<'a> Iterator for PageOps<'a> {
     }
 }
 
+/// Appends the operations of a mini-transaction's `payload` that are on `page`, as [`apply_all`] reads them.
+/// Whether they can be applied to the page as it is on disk: one that formats it needs no such page, and may be
+/// the first that it has.
+pub fn encode_those_on(page: PageId, payload: &[u8], out: &mut Vec<u8>) -> bool {
+    for op in PageOps::new(payload) {
+        match op {
+            Ok((on, _)) if on != page => {}
+            Ok((_, op)) if !op.formats() => op.encode(page, Some(page), out),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Applies operations that [`encode_those_on`] has encoded.
+pub fn apply_all(page: &mut Page, ops: &[u8]) -> Result<(), Mismatch> {
+    let mut reader = Reader::new(ops);
+    let id = PageId { space: SpaceId(0), page: PageNo(0) };
+    while !reader.is_empty() {
+        let (_, op) = PageOp::decode(&mut reader, Some(id)).map_err(|Truncated| "cut short")?;
+        op.apply(page)?;
+    }
+    Ok(())
+}
+
 /// A mini-transaction's payload as text, a line per operation: `page 0:4 insert slot=3 key=a value=b`.
 pub fn describe(payload: &[u8]) -> String {
     let mut text = String::new();

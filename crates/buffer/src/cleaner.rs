@@ -3,7 +3,8 @@
 //! # Eviction
 //!
 //! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked
-//! cold; a cold clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
+//! cold; a cold clean page leaves memory; a cold dirty one leaves it too if its changes are few and can be
+//! kept (`kept`), and else is written and then leaves. The hand moves until
 //! `innodb_lru_scan_depth` frames are free. A cleaner of its own does that: the one that follows the log is
 //! busy for as long as its batches take. Where it is the only cleaner, it frees frames between two batches.
 //!
@@ -28,7 +29,8 @@
 //! *The log comes first:* the copy's page LSN is durable in the log before the sink sees the copy. *A page is
 //! written by one cleaner at a time*, because reserving is a compare-and-swap, so copies reach disk in the
 //! order in which they were taken. *A page leaves memory only when what is on disk is what it is:* eviction
-//! holds the exclusive latch and finds neither a dirty mark nor a write under way. *The checkpoint waits:* a
+//! holds the exclusive latch and finds neither a dirty mark nor a write under way, or keeps all that was done
+//! since the last write, and the mark with it. *The checkpoint waits:* a
 //! mark taken is unregistered only after the sink has said that the page is durable; a change made after the
 //! copy registered a mark of its own.
 //!
@@ -54,7 +56,7 @@ use crate::pool::{BufferPool, Core};
 use crate::sink::Batch;
 use crate::space::{Space, is_no_space};
 use crate::table::UNASKED;
-use crate::{metrics, neighbours};
+use crate::{merging, metrics, neighbours};
 
 /// Between two steps while there is something to pace.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -76,7 +78,7 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// Pages of a slice at most: more are not written in that time, and what is chosen and not written is swept
 /// again.
-const SLICE_PAGES: usize = 4096;
+pub(crate) const SLICE_PAGES: usize = 4096;
 
 /// From this part of the log's capacity on, every step checkpoints.
 const EARLY_CHECKPOINT_AGE: f64 = 0.5;
@@ -159,6 +161,7 @@ impl Cleaner {
         let again = self.write_again(core);
         let mut report = StepReport::default();
         let mut steps = 2 * frames.count();
+        core.charge_lists();
         while steps > 0 && frames.free_count() < target {
             self.candidates.clear();
             while steps > 0 && frames.free_count() + self.candidates.len() < target {
@@ -169,8 +172,14 @@ impl Cleaner {
                 if entry.spare() {
                     continue;
                 }
-                if frames.oldest(frame) == CLEAN {
+                let oldest = frames.oldest(frame);
+                if oldest == CLEAN {
                     report.evicted += usize::from(evict_page(core, &space, id, frame));
+                    continue;
+                }
+                frames.keeping.is_wanted(core.clock.monotonic());
+                if frames.keeping.may_keep(frame, oldest) && keep_page(core, &space, id, frame) {
+                    report.evicted += 1;
                 } else if again.is_ok() {
                     self.candidates.push((id, frame));
                     if self.candidates.len() == self.batch.capacity() {
@@ -189,6 +198,7 @@ impl Cleaner {
                     report.evicted += usize::from(evict_page(core, &space, id, frame));
                 }
             }
+            core.charge_lists();
         }
         metrics::BUFFER_LRU_EVICTED.add(report.evicted as u64);
         let again = again?;
@@ -375,6 +385,22 @@ fn evict_page(core: &Core, space: &Space, id: PageId, frame: u32) -> bool {
     evict
 }
 
+/// Takes a dirty page out of memory that no thread holds, and keeps what was done to it, if that is short
+/// enough.
+fn keep_page(core: &Core, space: &Space, id: PageId, frame: u32) -> bool {
+    let entry = space.owned_entry(id.page);
+    if !entry.latch.try_lock_exclusive() {
+        return false;
+    }
+    let is_there = entry.frame() == Some(frame) && !core.frames.is_writing(frame);
+    let kept = is_there && space.keep(id.page, frame);
+    entry.latch.unlock_exclusive(kept);
+    if kept {
+        core.frames.give_free(frame);
+    }
+    kept
+}
+
 impl Coordinator {
     pub(crate) fn new(cleaner: Cleaner) -> Self {
         Coordinator {
@@ -407,10 +433,14 @@ impl Coordinator {
             tail: core.log.tail(),
             log_capacity: log_capacity(core),
             dirty: core.frames.dirty_count(),
+            keepable: core.frames.keeping.keepable(),
+            kept: core.frames.keeping.pages(),
             frames: core.frames.size(),
         };
         let settings = core.tuning.flushing();
-        let Some(plan) = self.pacer.plan(seen, &settings) else { return Ok(0) };
+        let plan = self.pacer.plan(seen, &settings);
+        let merged = merging::follow(pool, seen, plan);
+        let Some(plan) = plan else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
@@ -426,7 +456,7 @@ impl Coordinator {
         pool.unshare();
         outcome?;
         self.is_cut_short = was_limited || list.has_rest();
-        if list.len() < self.cleaner.batch_pages() {
+        if list.len() < self.cleaner.batch_pages() && merged == 0 {
             self.gathers_until = now + GATHERING;
         }
         Ok(list.written())
@@ -483,7 +513,7 @@ impl Coordinator {
             || core.log.capacity_used() > EARLY_CHECKPOINT_AGE;
         if due {
             self.last_checkpoint = now;
-            let below = match core.frames.dirty_count() {
+            let below = match core.frames.dirty_count() + core.frames.keeping.pages() {
                 0 => Lsn::MAX,
                 _ => Lsn(core.log.tail().0.saturating_sub((log_capacity(core) as f64 * PLACES_AGE) as u64)),
             };
@@ -576,7 +606,7 @@ impl BufferPool {
         Ok(match coordinator.is_cut_short {
             true => Duration::ZERO,
             false if resizes => RESIZE_PAUSE,
-            false if self.dirty_pages() > 0 => BUSY_PAUSE,
+            false if self.dirty_pages() + self.kept_pages() > 0 => BUSY_PAUSE,
             false => QUIET_PAUSE,
         })
     }
@@ -599,8 +629,12 @@ impl BufferPool {
         for evictor in &self.evictors {
             evictor.lock().write_again(self.core())?;
         }
-        while self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
+        while self.dirty_pages() + self.kept_pages() > 0 || coordinator.cleaner.has_unwritten() {
             let before = coordinator.cleaner.write_again(self.core())?;
+            if self.kept_pages() > 0 {
+                merging::merge_all(self);
+                coordinator.cleaner.evict(self)?;
+            }
             let list = FlushList::new(self.all_dirty(), None, &metrics::BUFFER_FLUSH_SYNC);
             self.write_all(&list, &mut coordinator)?;
             if before + list.written() == 0 {

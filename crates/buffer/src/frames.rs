@@ -42,6 +42,7 @@ use std::sync::atomic::{
 use palisade_base::{Event, Lsn, PageId, PageNo, SpaceId};
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::kept::{ApplyChanges, Keeping};
 use crate::memory::FrameMemory;
 
 /// `oldest` of a page whose changes are all on disk or on their way there.
@@ -55,7 +56,9 @@ pub(crate) const DISCARDED: u8 = 2;
 
 struct FreeList {
     frames: Vec<u32>,
-    /// Frames from the size on that hold nothing and are not in the list.
+    /// Frames whose memory is used for something else.
+    charged: Vec<u32>,
+    /// Frames from the size on that hold nothing and are in neither list.
     withdrawn: usize,
     /// Completed when so many frames are free.
     waiting: Vec<(usize, Event)>,
@@ -67,8 +70,11 @@ pub(crate) struct Frames {
     owner: Box<[AtomicU64]>,
     oldest: Box<[AtomicU64]>,
     io: Box<[AtomicU8]>,
+    /// What was done to dirty pages, in frames and elsewhere.
+    pub(crate) keeping: Keeping,
     free: Mutex<FreeList>,
     free_count: AtomicUsize,
+    charged_count: AtomicUsize,
     /// Frames that may hold pages.
     count: AtomicUsize,
     /// Frames that the pool is to have: fewer than the count while it shrinks. Changed under the free list's
@@ -80,8 +86,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// `count` frames, of which there may be up to `most` one day.
-    pub(crate) fn new(count: usize, most: usize) -> std::io::Result<Self> {
+    /// `count` frames, of which there may be up to `most` one day; `apply` applies kept changes.
+    pub(crate) fn new(count: usize, most: usize, apply: Option<ApplyChanges>) -> std::io::Result<Self> {
         let most = most.max(count);
         let memory = FrameMemory::reserve(most)?;
         memory.supply(count)?;
@@ -98,9 +104,16 @@ impl Frames {
             owner,
             oldest,
             io,
-            free: Mutex::new(FreeList { frames: Vec::new(), withdrawn: 0, waiting: Vec::new() }),
+            keeping: Keeping::new(most, apply),
+            free: Mutex::new(FreeList {
+                frames: Vec::new(),
+                charged: Vec::new(),
+                withdrawn: 0,
+                waiting: Vec::new(),
+            }),
             awaited: AtomicUsize::new(0),
             free_count: AtomicUsize::new(0),
+            charged_count: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             size: AtomicUsize::new(0),
             dirty_count: AtomicUsize::new(0),
@@ -142,7 +155,40 @@ impl Frames {
         let before = free.frames.len();
         free.frames.retain(|&frame| (frame as usize) < size);
         free.withdrawn = before - free.frames.len();
+        let charged = free.charged.len();
+        free.charged.retain(|&frame| (frame as usize) < size);
+        free.withdrawn += charged - free.charged.len();
+        self.charged_count.store(free.charged.len(), Relaxed);
         self.free_count.store(free.frames.len(), Relaxed);
+    }
+
+    /// Frames whose memory is used for something else.
+    pub(crate) fn charged_count(&self) -> usize {
+        self.charged_count.load(Relaxed)
+    }
+
+    /// The memory of `wanted` frames is to be used for something else: it is given back to the kernel. Free
+    /// frames from `from` on are taken for that as they come, so that huge pages elsewhere stay whole. Of
+    /// those that there are, `slack` may be too many.
+    pub(crate) fn charge(&self, wanted: usize, slack: usize, from: usize) {
+        let have = self.charged_count();
+        if have == wanted || (wanted < have && have - wanted <= slack) {
+            return;
+        }
+        let mut free = self.free.lock();
+        let FreeList { frames, charged, .. } = &mut *free;
+        if wanted > charged.len() {
+            let missing = wanted - charged.len();
+            let before = charged.len();
+            charged.extend(frames.extract_if(.., |frame| *frame as usize >= from).take(missing));
+            charged[before..].iter().for_each(|&frame| {
+                self.memory.give_back(frame as usize, frame as usize + 1);
+            });
+        } else {
+            frames.extend(charged.drain(wanted..));
+        }
+        self.charged_count.store(charged.len(), Relaxed);
+        self.changed(free);
     }
 
     /// Frames that are withdrawn.
@@ -272,6 +318,7 @@ impl Frames {
         if oldest == CLEAN {
             return None;
         }
+        self.keeping.forget(frame);
         self.dirty_count.fetch_sub(1, Relaxed);
         Some(Lsn(oldest))
     }
@@ -281,6 +328,7 @@ impl Frames {
     pub(crate) fn move_mark(&self, from: u32, to: u32) {
         let oldest = self.oldest[from as usize].swap(CLEAN, Relaxed);
         self.oldest[to as usize].store(oldest, Relaxed);
+        self.keeping.move_list(from, to);
     }
 
     /// Whether a cleaner has a copy on its way to disk.
@@ -313,7 +361,7 @@ mod tests {
 
     #[test]
     fn the_last_frame_taken_makes_the_next_caller_wait_until_one_is_given_back() {
-        let frames = Frames::new(2, 2).unwrap();
+        let frames = Frames::new(2, 2, None).unwrap();
         let first = frames.take_free(0).unwrap();
         let second = frames.take_free(0).unwrap();
         assert_ne!(first, second);
@@ -327,7 +375,7 @@ mod tests {
 
     #[test]
     fn who_needs_two_frames_waits_for_two_and_who_needs_one_for_one() {
-        let frames = Frames::new(3, 3).unwrap();
+        let frames = Frames::new(3, 3, None).unwrap();
         let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
         let two = frames.take_free(1).unwrap_err();
         assert_eq!(frames.awaited(), 2);
@@ -342,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_page_changed_again_while_it_is_written_is_dirty_again() {
-        let frames = Frames::new(1, 1).unwrap();
+        let frames = Frames::new(1, 1, None).unwrap();
         assert!(frames.make_dirty(0, Lsn(100)));
         assert!(!frames.make_dirty(0, Lsn(200)));
         assert!(frames.begin_write(0));
@@ -355,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_frame_discarded_while_it_is_written_is_freed_by_the_writer() {
-        let frames = Frames::new(1, 1).unwrap();
+        let frames = Frames::new(1, 1, None).unwrap();
         assert!(!frames.discard(0));
         assert!(frames.begin_write(0));
         assert!(frames.discard(0));
@@ -365,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_grows_has_more_frames_and_those_who_waited_get_them() {
-        let frames = Frames::new(1, 3).unwrap();
+        let frames = Frames::new(1, 3, None).unwrap();
         let first = frames.take_free(0).unwrap();
         let two = frames.take_free(1).unwrap_err();
         frames.memory.supply(3).unwrap();
@@ -381,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_shrinks_withdraws_frames_as_they_become_free() {
-        let frames = Frames::new(4, 4).unwrap();
+        let frames = Frames::new(4, 4, None).unwrap();
         let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
         assert_eq!(taken, [0, 1, 2]);
         frames.withdraw(2);

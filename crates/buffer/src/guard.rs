@@ -30,7 +30,7 @@ use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use palisade_base::PageId;
+use palisade_base::{Lsn, PageId};
 use palisade_log::LsnRange;
 
 use crate::latch::Version;
@@ -83,6 +83,8 @@ enum Content {
 pub struct ExclusivePage<'a> {
     place: Place<'a>,
     content: Content,
+    /// The page's LSN before it was stamped.
+    before: Lsn,
 }
 
 impl<'a> OptimisticPage<'a> {
@@ -203,12 +205,12 @@ impl Drop for SharedPage<'_> {
 impl<'a> ExclusivePage<'a> {
     /// The caller has taken the exclusive latch of `place`, a page in memory.
     pub(crate) fn existing(place: Place<'a>) -> Self {
-        ExclusivePage { place, content: Content::Unchanged }
+        ExclusivePage { place, content: Content::Unchanged, before: Lsn::ZERO }
     }
 
     /// As [`existing`](Self::existing), for a page whose content is to be forgotten.
     pub(crate) fn recreated(place: Place<'a>) -> Self {
-        ExclusivePage { place, content: Content::Recreated }
+        ExclusivePage { place, content: Content::Recreated, before: Lsn::ZERO }
     }
 
     /// The content of a page that nothing was done to is to be forgotten.
@@ -221,7 +223,7 @@ impl<'a> ExclusivePage<'a> {
     /// As [`existing`](Self::existing), for a page in a frame that holds nothing yet.
     pub(crate) fn new(place: Place<'a>) -> Self {
         NEW_PAGES.with(|held| held.set(held.get() + 1));
-        ExclusivePage { place, content: Content::New }
+        ExclusivePage { place, content: Content::New, before: Lsn::ZERO }
     }
 
     /// The page's id.
@@ -232,6 +234,7 @@ impl<'a> ExclusivePage<'a> {
     /// Every change made so far is described by the log record at `range`: the page's LSN becomes its end, and the page
     /// is dirty from its start on. To be called before the record is linked, so that no checkpoint can pass it.
     pub fn stamp(&mut self, range: LsnRange) {
+        self.before = self.page_lsn();
         self.deref_mut().set_page_lsn(range.end);
         self.content = Content::Stamped;
         let core = self.place.space.core();
@@ -239,6 +242,28 @@ impl<'a> ExclusivePage<'a> {
             core.log.register_dirty(range.start);
         }
         metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
+    }
+
+    /// Whether it is of use to the pool to [know](Self::record) what the log record at `range` has done to the
+    /// page, which has been stamped with it.
+    #[inline]
+    pub fn is_recorded(&self, range: LsnRange) -> bool {
+        let keeping = &self.place.space.core().frames.keeping;
+        keeping.is_recording() && keeping.is_recorded(self.place.frame, self.is_first(range))
+    }
+
+    /// Tells the pool what the log record at `range` has done to the page, which has been stamped with it: bytes
+    /// that [`BufferConfig::apply`](crate::BufferConfig::apply) understands, to be applied to the page as it was
+    /// before. `None` if that cannot be done.
+    pub fn record(&mut self, range: LsnRange, ops: Option<&[u8]>) {
+        assert!(self.content == Content::Stamped, "a change is stamped before it is recorded");
+        let (frame, is_first) = (self.place.frame, self.is_first(range));
+        self.place.space.core().frames.keeping.record(frame, is_first, self.before, range.end, ops);
+    }
+
+    /// Whether the page was clean before it was stamped with `range`.
+    fn is_first(&self, range: LsnRange) -> bool {
+        self.place.space.core().frames.oldest(self.place.frame) == range.start.0
     }
 
     /// Takes the page out of memory, with whatever was done to it under this latch, for which there is no log record: what is on

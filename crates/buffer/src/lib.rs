@@ -11,6 +11,7 @@
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
 //! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
 //! | [`sink`], [`doublewrite`], `atomic` | how pages reach disk and survive torn writes |
+//! | `kept`, `merging` | dirty pages that leave memory unwritten, and their changes that stay |
 //! | [`places`] | spaces whose pages are never overwritten: where each of them is |
 //! | `resize` | more or fewer frames while the pool is in use |
 //! | `warm` | which pages are in memory, for a later start to load |
@@ -29,8 +30,10 @@ mod error;
 mod flush_list;
 mod frames;
 pub mod guard;
+mod kept;
 mod latch;
 mod memory;
+mod merging;
 pub mod metrics;
 mod neighbours;
 mod pacing;
@@ -55,6 +58,7 @@ pub use cleaner::StepReport;
 pub use doublewrite::{AreaConfig, Doublewrite, Keeps, Repaired};
 pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
+pub use kept::ApplyChanges;
 pub use neighbours::Neighbours;
 pub use pacing::{FlushSettings, IoCapacity};
 pub use packing::Packing;

@@ -26,6 +26,8 @@ palisade_base::metrics! {
     pub static BUFFER_POOL_PAGES_DIRTY: Gauge = "buffer_pool_pages_dirty", "buffer", "Buffer pages currently dirty", "Innodb_buffer_pool_pages_dirty";
     /// Frames that hold nothing.
     pub static BUFFER_POOL_PAGES_FREE: Gauge = "buffer_pool_pages_free", "buffer", "Buffer pages currently free", "Innodb_buffer_pool_pages_free";
+    /// Frames whose memory is used for kept changes.
+    pub static BUFFER_POOL_PAGES_MISC: Gauge = "buffer_pool_pages_misc", "buffer", "Buffer pages for misc use such as row locks or the adaptive hash index", "Innodb_buffer_pool_pages_misc";
     /// Bytes in frames that hold a page.
     pub static BUFFER_POOL_BYTES_DATA: Gauge = "buffer_pool_bytes_data", "buffer", "Buffer bytes containing data", "Innodb_buffer_pool_bytes_data";
     /// Bytes in frames that hold changes not yet on disk.
@@ -44,6 +46,18 @@ palisade_base::metrics! {
     pub static MAP_CHUNKS_WRITTEN: Counter = "buffer_map_chunks_written", "buffer", "Number of chunks of places written into the maps of tables that are written out of place", "Palisade_map_chunks_written";
     /// Batches that had to wait for a free run.
     pub static PLACE_WAITS: Counter = "buffer_place_waits", "buffer", "Number of waits for a free place", "Palisade_place_waits";
+    /// Dirty pages that left memory unwritten, their changes kept.
+    pub static CHANGES_KEPT: Counter = "buffer_changes_kept", "change_buffer", "Number of changed pages that left the buffer pool unwritten, their changes being kept in memory", "Palisade_changes_kept";
+    /// Pages that got their kept changes back when they were read.
+    pub static CHANGES_APPLIED: Counter = "buffer_changes_applied", "change_buffer", "Number of pages whose kept changes were applied when they were read", "Palisade_changes_applied";
+    /// Of these, pages that were read in order to be written.
+    pub static CHANGES_MERGED: Counter = "buffer_changes_merged", "change_buffer", "Number of pages with kept changes that were read because they had to be written", "Palisade_changes_merged";
+    /// Pages whose kept changes went with their table.
+    pub static CHANGES_DROPPED: Counter = "buffer_changes_dropped", "change_buffer", "Number of pages whose kept changes were dropped, mostly with their table", "Palisade_changes_dropped";
+    /// Pages whose changes are kept now.
+    pub static CHANGES_KEPT_PAGES: Gauge = "buffer_changes_kept_pages", "change_buffer", "Pages that are not in the buffer pool and have changes in memory", "Palisade_changes_kept_pages";
+    /// Bytes of recorded changes.
+    pub static CHANGES_KEPT_BYTES: Gauge = "buffer_changes_kept_bytes", "change_buffer", "Bytes of changes recorded in memory, of pages in the buffer pool and outside", "Palisade_changes_kept_bytes";
     /// Bytes read from data files.
     pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes", "Innodb_data_read";
     /// Bytes written to data files.

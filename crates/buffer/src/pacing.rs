@@ -17,7 +17,8 @@
 //! target jumps. Below 0.75 `io_capacity_max` bounds the rate.
 //!
 //! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many dirty pages for
-//! the evictor to find clean ones, or more than `innodb_max_dirty_pages_pct` allows.
+//! the evictor to find clean ones, or more than `innodb_max_dirty_pages_pct` allows. Pages that can leave memory unwritten
+//! ([`kept`](crate::kept)) do not count for that.
 //!
 //! Without `innodb_adaptive_flushing` the log asks for nothing before 0.75; `innodb_adaptive_flushing_lwm` is where it
 //! begins, the 0.1 of the picture.
@@ -50,12 +51,16 @@ pub(crate) struct Observation {
     /// Bytes of log that may lie between them.
     pub(crate) log_capacity: u64,
     pub(crate) dirty: usize,
+    /// Of these, pages that can leave memory unwritten.
+    pub(crate) keepable: usize,
+    /// Pages that have.
+    pub(crate) kept: usize,
     pub(crate) frames: usize,
 }
 
 impl Observation {
     /// How much of the log's capacity lies between the oldest change and the tail, 0 to 1.
-    fn age(&self) -> f64 {
+    pub(crate) fn age(&self) -> f64 {
         self.tail.0.saturating_sub(self.oldest.0) as f64 / self.log_capacity.max(1) as f64
     }
 }
@@ -136,6 +141,8 @@ pub(crate) struct Plan {
     pub(crate) below: Lsn,
     pub(crate) pages: usize,
     pub(crate) reason: Reason,
+    /// Whether this goes for pages that have left memory unwritten, too.
+    pub(crate) has_kept: bool,
 }
 
 /// Turns observations into plans.
@@ -157,7 +164,7 @@ impl Pacer {
         };
         self.last = Some((seen.now, seen.tail));
         self.idle = if produced == 0 { self.idle + since } else { Duration::ZERO };
-        if seen.dirty == 0 {
+        if seen.dirty + seen.kept == 0 {
             return None;
         }
         let since = since.min(LONGEST_STEP);
@@ -191,7 +198,7 @@ impl Pacer {
         }
         self.target = self.target.min(seen.tail.0);
         let pages = pages.unwrap_or_else(|| self.share(settings.io_capacity.most, since));
-        let plan = Plan { below: Lsn(self.target), pages, reason: Reason::Adaptive };
+        let plan = Plan { below: Lsn(self.target), pages, reason: Reason::Adaptive, has_kept: true };
         (pages > 0 && seen.oldest < plan.below).then_some(plan)
     }
 
@@ -204,7 +211,7 @@ impl Pacer {
             true => usize::MAX,
             false => self.share(settings.io_capacity.idle, since),
         };
-        (pages > 0).then_some(anything(pages, seen))
+        (pages > 0).then_some(Plan { has_kept: true, ..anything(pages, seen) })
     }
 
     /// Because too many frames are dirty.
@@ -214,7 +221,8 @@ impl Pacer {
         since: Duration,
         settings: &FlushSettings,
     ) -> Option<Plan> {
-        let dirty = 100.0 * seen.dirty as f64 / seen.frames.max(1) as f64;
+        let dirty = seen.dirty.saturating_sub(seen.keepable);
+        let dirty = 100.0 * dirty as f64 / seen.frames.max(1) as f64;
         let a_second = f64::from(settings.io_capacity.most) * settings.urgency(dirty);
         let pages = self.share(a_second as u32, since);
         (pages > 0).then_some(anything(pages, seen))
@@ -229,7 +237,7 @@ impl Pacer {
 }
 
 fn anything(pages: usize, seen: Observation) -> Plan {
-    Plan { below: seen.tail, pages, reason: Reason::Background }
+    Plan { below: seen.tail, pages, reason: Reason::Background, has_kept: false }
 }
 
 /// At an age of `low` and more.
@@ -297,6 +305,8 @@ mod tests {
                 oldest: Lsn(self.oldest().0.min(self.tail) / self.grain * self.grain),
                 log_capacity: CAPACITY,
                 dirty: self.oldest.iter().filter(|&&oldest| oldest != u64::MAX).count(),
+                keepable: 0,
+                kept: 0,
                 frames: 1_000_000,
             };
             let Some(plan) = self.pacer.plan(seen, &self.settings) else { return 0 };
@@ -312,7 +322,7 @@ mod tests {
             Lsn(self.oldest.iter().copied().min().unwrap_or(u64::MAX))
         }
 
-        fn age(&self) -> f64 {
+        pub(crate) fn age(&self) -> f64 {
             (self.tail - self.oldest().0.min(self.tail)) as f64 / CAPACITY as f64
         }
     }
@@ -404,20 +414,23 @@ mod tests {
     #[test]
     fn many_dirty_pages_are_written_even_if_the_log_has_room() {
         let mut pacer = Pacer::default();
-        let mut plan = |now, dirty| {
+        let mut plan = |now, dirty, keepable| {
             let seen = Observation {
                 now: Duration::from_millis(now),
                 tail: Lsn(now + 2000),
                 oldest: Lsn(1000),
                 log_capacity: u64::MAX,
                 dirty,
+                keepable,
+                kept: 0,
                 frames: 1000,
             };
             pacer.plan(seen, &SETTINGS).map_or(0, |plan| plan.pages)
         };
-        assert_eq!(plan(0, 400), 0);
-        assert_eq!(plan(50, 400), 0);
-        let (some, more) = (plan(100, 600), plan(150, 850));
+        assert_eq!(plan(0, 400, 0), 0);
+        assert_eq!(plan(50, 400, 0), 0);
+        let (some, more) = (plan(100, 600, 0), plan(150, 850, 0));
+        assert_eq!(plan(200, 850, 500), 0, "those that need not be written to leave memory do not count");
         assert!(0 < some && some < more);
     }
 }

@@ -38,6 +38,7 @@ use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::flush_list::FlushList;
 use crate::frames::Frames;
+use crate::kept::ApplyChanges;
 use crate::pacing::FlushSettings;
 use crate::page::{PAGE_SIZE, Page};
 use crate::places::{OutOfPlace, PlaceStore};
@@ -90,6 +91,11 @@ pub struct BufferConfig {
     /// Zeros what a page does not use, in the copy of one that is about to be compressed. What is read again
     /// must mean the same as the page in memory.
     pub blank: PageBlank,
+    /// Applies what was [recorded](crate::ExclusivePage::record) of changes of a page; `None` if no change is
+    /// ever kept.
+    pub apply: Option<ApplyChanges>,
+    /// Percent of the pool for changes of pages that have left memory unwritten.
+    pub kept_share: u32,
     /// Pages that a cleaner writes in one batch at most.
     pub batch_pages: usize,
     /// Time.
@@ -110,6 +116,8 @@ impl BufferConfig {
             read_ahead: ReadAhead::default(),
             check: |_| Ok(()),
             blank: |_| {},
+            apply: None,
+            kept_share: 0,
             batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -253,6 +261,14 @@ impl Core {
         depth.min(self.frames.size() / 4).max(1).max(self.frames.awaited())
     }
 
+    /// Gives as much memory of frames back as recorded changes take.
+    pub(crate) fn charge_lists(&self) {
+        let frames = &self.frames;
+        let (used, limit) = frames.keeping.used();
+        let (size, wanted) = (frames.size(), used / PAGE_SIZE);
+        frames.charge(wanted, size / 512, size.saturating_sub(2 * limit / PAGE_SIZE));
+    }
+
     /// A write has failed: nothing is written any more, if the hook lets the process live at all.
     pub(crate) fn stop(&self, reason: &str) -> Error {
         self.stopped.store(true, Ordering::Relaxed);
@@ -328,10 +344,13 @@ impl BufferPool {
     /// A pool without spaces, whose cleaners do not run yet.
     pub fn new(config: BufferConfig, log: Arc<Log>, io: Arc<IoPool>) -> Result<Arc<Self>, Error> {
         assert!(config.frames > 0, "a buffer pool has frames");
-        let frames = Frames::new(config.frames, config.most_frames).map_err(|source| Error::Memory {
+        let made = Frames::new(config.frames, config.most_frames, config.apply);
+        let frames = made.map_err(|source| Error::Memory {
             bytes: config.frames.saturating_mul(PAGE_SIZE),
             source: Arc::new(source),
         })?;
+        frames.keeping.set_share(config.kept_share);
+        frames.keeping.set_size(config.frames);
         let (cleaners, batch_pages) = (config.page_cleaners.max(1), config.batch_pages.max(1));
         let tuning = Tuning::new(&config);
         let core = Core {
@@ -511,6 +530,7 @@ impl BufferPool {
             let owners = (0..frames as u32).filter_map(|frame| self.core.frames.owner(frame));
             owners.filter(|owner| owner.space == id).for_each(|owner| self.drop_page(&space, owner.page));
         }
+        space.drop_kept();
         if space.places().is_some() {
             self.out_of_place().into_iter().for_each(|sink| sink.detach(id));
         }
@@ -552,6 +572,19 @@ impl BufferPool {
         self.core.frames.dirty_count()
     }
 
+    /// Pages that have left memory unwritten, their changes being kept.
+    pub fn kept_pages(&self) -> usize {
+        self.core.frames.keeping.pages()
+    }
+
+    /// Changes which part of the pool, in percent up to 50, the changes of pages may take that leave memory
+    /// unwritten. None leaves memory so with 0; those that have are read and written by and by.
+    pub fn set_kept_share(&self, percent: u32) {
+        let keeping = &self.core.frames.keeping;
+        keeping.set_share(percent);
+        keeping.set_size(self.core.frames.size());
+    }
+
     /// Nothing, unless pages cannot be written because the disk is too full for them, such as compressed ones
     /// that have become larger. Else which part is used up of what changes need until there is room: of the
     /// log, which no checkpoint can free, or of the frames, which no dirty page leaves.
@@ -591,8 +624,13 @@ impl BufferPool {
         let dirty = self.dirty_pages() as u64;
         metrics::BUFFER_POOL_PAGES_TOTAL.set(total);
         metrics::BUFFER_POOL_PAGES_FREE.set(free);
-        metrics::BUFFER_POOL_PAGES_DATA.set(total - free);
-        metrics::BUFFER_POOL_BYTES_DATA.set((total - free) * PAGE_SIZE as u64);
+        let charged = self.core.frames.charged_count() as u64;
+        metrics::BUFFER_POOL_PAGES_MISC.set(charged);
+        let data = total.saturating_sub(free + charged);
+        metrics::BUFFER_POOL_PAGES_DATA.set(data);
+        metrics::BUFFER_POOL_BYTES_DATA.set(data * PAGE_SIZE as u64);
+        metrics::CHANGES_KEPT_PAGES.set(self.kept_pages() as u64);
+        metrics::CHANGES_KEPT_BYTES.set(self.core.frames.keeping.used().0 as u64);
         metrics::BUFFER_POOL_PAGES_DIRTY.set(dirty);
         metrics::BUFFER_POOL_BYTES_DIRTY.set(dirty * PAGE_SIZE as u64);
         metrics::BUFFER_POOL_READ_REQUESTS.set(requests::total());

@@ -123,6 +123,7 @@ impl BufferPool {
             core.frames.withdraw(to);
         }
         *resize = Resize { state: Resizing::UnderWay { from, to, done: 0 }, next: to };
+        core.frames.keeping.set_size(to);
         drop(resize);
         core.wake_cleaners();
         Ok(())

@@ -21,12 +21,12 @@
 //! it) and never while they want `slow`, so that this cannot deadlock. No thread waits for I/O under it.
 //!
 //! A page's image on disk is current whenever the page is not in memory, because only clean pages leave
-//! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads
-//! the newest.
+//! ([`cleaner`](crate::cleaner)), or, with changes that are kept in memory (`kept`), becomes so when it
+//! is read; a read that begins after the frame index was found empty therefore reads the newest.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
+use crate::kept::KeptPages;
 use crate::packing::Packing;
 use crate::page::{PAGE_SIZE, Page};
 use crate::places::PlaceStore;
@@ -47,6 +48,7 @@ use crate::table::{Entry, LOADED, PageTable};
 use crate::{metrics, requests};
 
 mod ahead;
+mod keeping;
 mod reading;
 
 pub(crate) use ahead::EXTENT;
@@ -93,6 +95,8 @@ pub struct Space {
     sink: RwLock<Arc<dyn PageSink>>,
     /// Whether and how its pages are compressed when they are written.
     packing: RwLock<Chosen>,
+    /// Pages that are kept, those included that are being read.
+    kept: AtomicUsize,
     core: Arc<Core>,
     slow: Mutex<Slow>,
     this: Weak<Space>,
@@ -109,6 +113,10 @@ struct Slow {
     backed: HashSet<PageNo>,
     /// Pages that were read in order to be created, and hold nothing that is whole.
     empty: HashSet<PageNo>,
+    /// Pages that are on disk but for changes in memory.
+    kept: KeptPages,
+    /// Pages whose changes were given up because they could not be read.
+    lost: HashSet<PageNo>,
     watch: ahead::Watch,
 }
 
@@ -190,6 +198,7 @@ impl Space {
             places,
             sink: RwLock::new(sink),
             packing: RwLock::default(),
+            kept: AtomicUsize::new(0),
             core,
             slow: Mutex::default(),
             this: this.clone(),
@@ -354,6 +363,13 @@ impl Space {
             if entry.frame().is_some() {
                 continue;
             }
+            if slow.kept.contains(page) {
+                // Its mark must become the frame's, and its changes must still be there if nothing is done.
+                drop(slow);
+                self.miss(page, entry)?;
+                continue;
+            }
+            slow.lost.remove(&page);
             let frame = self.core.take_frame().map_err(Blocked::Wait)?;
             entry.latch.lock_exclusive();
             self.core.frames.set_owner(frame, Some(self.page_id(page)));

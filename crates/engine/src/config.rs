@@ -280,6 +280,8 @@ pub struct EngineConfig {
     pub flushing: FlushSettings,
     /// `innodb_read_ahead_threshold` and `innodb_random_read_ahead`.
     pub read_ahead: ReadAhead,
+    /// `innodb_change_buffer_max_size`, percent of the pool; 0 where `innodb_change_buffering` is none.
+    pub kept_share: u32,
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
@@ -334,6 +336,7 @@ impl Default for EngineConfig {
             lru_scan_depth: 1024,
             flushing: FlushSettings::default(),
             read_ahead: ReadAhead::default(),
+            kept_share: 0,
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
             undo_reserve: UNDO_RESERVE,

@@ -388,6 +388,12 @@ impl Engine {
         self.pool.set_flushing(settings);
     }
 
+    /// Sets `innodb_change_buffer_max_size`, percent of the buffer pool; 0 where `innodb_change_buffering` is
+    /// none.
+    pub fn set_kept_share(&self, percent: u32) {
+        self.pool.set_kept_share(percent);
+    }
+
     /// How many nodes of each index, by its space and its number, are in memory, but for those that are being
     /// changed now. Looks at all frames of the buffer pool.
     pub fn cached_pages(&self) -> HashMap<(SpaceId, u64), u64> {

@@ -305,6 +305,8 @@ fn start_pool(
     pool.read_ahead = config.read_ahead;
     pool.check = check_page;
     pool.blank = palisade_btree::blank::blank_unused;
+    pool.apply = Some(palisade_btree::op::apply_all);
+    pool.kept_share = config.kept_share;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {
         pool.on_fatal = on_fatal.clone();

@@ -57,6 +57,15 @@ pub fn read_ahead(settings: &Settings) -> ReadAhead {
     }
 }
 
+/// Percent of the buffer pool for changes of pages that leave memory unwritten.
+pub fn kept_share(settings: &Settings) -> u32 {
+    match settings.get(sysvar::INNODB_CHANGE_BUFFERING) {
+        // The first of its names, none.
+        Setting::Enum(0) => 0,
+        _ => settings.uint(sysvar::INNODB_CHANGE_BUFFER_MAX_SIZE) as u32,
+    }
+}
+
 /// MySQL's two warnings of a value that does not go with another one.
 fn warn(session: &mut Session, texts: [String; 2]) {
     for text in texts {

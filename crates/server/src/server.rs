@@ -219,6 +219,7 @@ fn open_engine(
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         flushing: flush_settings::of(settings),
         read_ahead: flush_settings::read_ahead(settings),
+        kept_share: flush_settings::kept_share(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
         page_sink: variables::page_sink(settings),

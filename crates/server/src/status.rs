@@ -132,7 +132,6 @@ const ZERO: &[&str] = &[
     "Handler_mrr_init",
     "Handler_prepare",
     "Handler_read_rnd",
-    "Innodb_buffer_pool_pages_misc",
     "Innodb_sampled_pages_read",
     "Innodb_sampled_pages_skipped",
     "Innodb_truncated_status_writes",

@@ -180,6 +180,9 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_READ_AHEAD_THRESHOLD | sysvar::INNODB_RANDOM_READ_AHEAD, _) => {
             engine.set_read_ahead(flush_settings::read_ahead(settings));
         }
+        (sysvar::INNODB_CHANGE_BUFFERING | sysvar::INNODB_CHANGE_BUFFER_MAX_SIZE, _) => {
+            engine.set_kept_share(flush_settings::kept_share(settings));
+        }
         (sysvar::INNODB_DOUBLEWRITE, _) => {
             let mode = doublewrite::mode(settings);
             if mode != DoublewriteMode::Off {

@@ -236,6 +236,7 @@ impl History {
             datadir: PathBuf::from("data"),
             // Small ones make pages and log segments be used again.
             buffer_pool_size: [1 << 20, 2 << 20, 8 << 20][self.plan.seed as usize % 3],
+            kept_share: [0, 5, 50][(self.plan.seed / 3) as usize % 3],
             redo_log_capacity: 4 << 20,
             log_buffer_size: 1 << 20,
             flush_at_commit: self.plan.flush_at_commit,

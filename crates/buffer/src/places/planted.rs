@@ -32,6 +32,8 @@ pub(crate) enum Planted {
     NoFirstPass,
     /// A map that is made again names any whole copy of a page.
     OldCopyIsTaken,
+    /// A page that leaves memory unwritten is dirty from then on only.
+    KeptMarksMove,
     /// No mistake: the log takes no records.
     NoCredit,
 }

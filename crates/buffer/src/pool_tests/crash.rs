@@ -69,6 +69,17 @@ fn has_stopped<T>(outcome: Result<T, Error>) -> bool {
 /// Lives of one world: in each, it is crashed at its `nth` change and recovered. How many torn pages were
 /// repaired; an error if a page cannot be read, a panic if one is wrong.
 pub(super) fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec]) -> Result<usize, Error> {
+    crash_and_recover_keeping(0, seed, nth, sink, codecs)
+}
+
+/// The same, with so many percent of the pool for changes of pages that leave memory unwritten.
+pub(super) fn crash_and_recover_keeping(
+    kept_share: u32,
+    seed: u64,
+    nth: u64,
+    sink: Sink,
+    codecs: &[Codec],
+) -> Result<usize, Error> {
     // Compressed pages need no room in front of them: they are in all parts of a chunk, and of the next.
     let stride = if sink.is_placed() && !codecs.is_empty() { 97 } else { 1 };
     // With all pages in memory recovery writes none, and the map stays what it was.
@@ -78,6 +89,7 @@ pub(super) fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec
     let fs = Arc::new(FaultFileSystem::new(seed));
     let mut world = World::create(fs.clone(), frames, sink);
     let pack = |world: &World, random: &mut Prng| {
+        world.pool.set_kept_share(kept_share);
         if !codecs.is_empty() {
             let codec = codecs[random.below(codecs.len() as u64) as usize];
             world.space.set_packing(Some((codec, None)));

@@ -7,6 +7,7 @@
 mod ahead;
 mod crash;
 mod full_disk;
+mod kept;
 mod model;
 mod neighbours;
 mod out_of_place;
@@ -33,12 +34,15 @@ use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 use crate::doublewrite::{Directories, Repaired, repair};
 use crate::{
     AreaConfig, Atomic, BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Keeps, Off, OutOfPlace,
-    PAGE_HEADER, PAGE_SIZE, PageSink, PlaceStore, Space, places,
+    PAGE_HEADER, PAGE_SIZE, Page, PageSink, PlaceStore, Space, places,
 };
 
 const SPACE: SpaceId = SpaceId(3);
 /// Pages of a batch.
 const BATCH_PAGES: usize = 4;
+
+/// Bytes of a change in the log.
+const CHANGE_BYTES: usize = 15;
 
 /// The offset of a change that fills the body of a page with what no codec makes smaller.
 const NOISE: u16 = u16::MAX;
@@ -103,6 +107,23 @@ impl Change {
             _ => {}
         }
         page[offset..offset + 8].copy_from_slice(&self.value.to_le_bytes());
+    }
+}
+
+/// Applies what [`record`] has recorded.
+fn apply_changes(page: &mut Page, mut changes: &[u8]) -> Result<(), &'static str> {
+    while let Some((change, rest)) = changes.split_at_checked(CHANGE_BYTES) {
+        Change::decode(change).apply(page);
+        changes = rest;
+    }
+    if changes.is_empty() { Ok(()) } else { Err("half a change") }
+}
+
+/// Tells the pool of a change, as a mini-transaction does.
+fn record(page: &mut ExclusivePage<'_>, range: LsnRange, change: Change) {
+    if page.is_recorded(range) {
+        let encoded = change.encode();
+        page.record(range, (!change.create).then_some(&encoded));
     }
 }
 
@@ -291,6 +312,7 @@ impl World {
             page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
+            apply: Some(apply_changes),
             batch_pages: if places.is_some() { BATCH_PAGES } else { sink.batch_pages().min(128) },
             most_frames: 4 * frames,
             ..BufferConfig::new(frames)
@@ -330,7 +352,13 @@ impl World {
 
     /// Makes a change, logged. Where its record ends.
     pub(super) fn change(&self, change: Change) -> Result<Lsn, Error> {
-        let payload = change.encode();
+        self.change_at_length(change, 0)
+    }
+
+    /// The same with `more` bytes that mean nothing in its record.
+    pub(super) fn change_at_length(&self, change: Change, more: usize) -> Result<Lsn, Error> {
+        let mut payload = change.encode();
+        payload.resize(payload.len() + more, 0);
         self.retry(|| self.space.ensure_allocated(change.page.0 + 1))?;
         self.retry(|| {
             let mut credit = match self.log.admit(payload.len()) {
@@ -341,6 +369,7 @@ impl World {
             let mut page = self.latch(change)?;
             change.apply(&mut page);
             let range = self.log.append(&mut credit, &payload, |range| page.stamp(range));
+            record(&mut page, range, change);
             Ok(range.end)
         })
     }

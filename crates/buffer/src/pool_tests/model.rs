@@ -30,6 +30,9 @@ fn pages_behave_like_a_map_of_pages() {
     for frames in [4, 7, 16, 4, 7, 16] {
         let sink = if random.one_in(2) { Sink::OutOfPlace } else { Sink::Doublewrite };
         let world = World::create(Arc::new(FaultFileSystem::new(random.next_u64())), frames, sink);
+        if random.one_in(2) {
+            world.pool.set_kept_share(50);
+        }
         let mut history = Vec::new();
         for _ in 0..1500 {
             world.clock.advance(Duration::from_millis(random.below(30)));

@@ -39,6 +39,7 @@ fn finish(world: &World) -> usize {
 fn pages_are_what_they_are_however_many_frames_there_are() {
     let mut random = Prng::new(test_seed(41));
     let world = World::create(Arc::new(FaultFileSystem::new(random.next_u64())), 8, Sink::Doublewrite);
+    world.pool.set_kept_share(50);
     let (mut history, mut resizes) = (Vec::new(), 0);
     for _ in 0..4000 {
         world.clock.advance(Duration::from_millis(random.below(30)));

@@ -1,7 +1,7 @@
 //! Many threads, few frames, running cleaners.
 
 use super::*;
-use crate::PageRead;
+use crate::{PageRead, metrics};
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{MemFileSystem, OsFileSystem, Waiting};
@@ -47,6 +47,8 @@ fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
         page_cleaners: 2,
         batch_pages: 8,
         most_frames: 2 * frames,
+        apply: Some(apply_increments),
+        kept_share: 50,
         ..BufferConfig::new(frames)
     };
     let io = IoPool::new(2, Waiting::Kernel).unwrap();
@@ -54,6 +56,15 @@ fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
     pool.start().unwrap();
     let space = pool.attach_space(SPACE, disk.file("space"), sink(disk)).unwrap();
     (log, pool, space)
+}
+
+/// Every eighth byte is one.
+fn apply_increments(page: &mut Page, ops: &[u8]) -> Result<(), &'static str> {
+    for word in WORDS {
+        let value = page.u64_at(word);
+        page.put_u64(word, value + ops.len() as u64 / 8);
+    }
+    Ok(())
 }
 
 fn increment(log: &Log, space: &Space, page: PageNo, create: bool) {
@@ -65,7 +76,10 @@ fn increment(log: &Log, space: &Space, page: PageNo, create: bool) {
             let value = page.u64_at(word);
             page.put_u64(word, value + 1);
         }
-        log.append(&mut credit, &payload, |range| page.stamp(range));
+        let range = log.append(&mut credit, &payload, |range| page.stamp(range));
+        if page.is_recorded(range) {
+            page.record(range, (!create).then_some(&payload));
+        }
         Ok::<_, Blocked<Error>>(())
     })
     .unwrap();
@@ -110,6 +124,7 @@ fn resize(pool: &BufferPool, frames: usize, seed: u64, stop: &AtomicBool) -> usi
 }
 
 fn read_and_write(disk: &Disk, seed: u64) {
+    let kept = metrics::CHANGES_KEPT.value();
     let (log, pool, space) = pool(disk, 24);
     retry_blocking(|| space.ensure_allocated(PAGES as u32)).unwrap();
     (0..PAGES as u32).for_each(|page| increment(&log, &space, PageNo(page), true));
@@ -140,6 +155,7 @@ fn read_and_write(disk: &Disk, seed: u64) {
     });
     let total: u64 = (0..PAGES as u32).map(|page| read(&space, PageNo(page), false)).sum();
     assert_eq!(total, PAGES + increments);
+    assert!(metrics::CHANGES_KEPT.value() > kept, "no page is kept");
     pool.shutdown().unwrap();
     log.shutdown().unwrap();
     assert_eq!(pool.dirty_pages(), 0);
@@ -167,11 +183,12 @@ fn detach_in_use(disk: &Disk) {
     }
     (0..8).for_each(|page| assert_eq!(read(&keep, PageNo(page), true), 1));
     pool.shutdown().unwrap();
-    assert_eq!(pool.dirty_pages(), 0);
+    assert_eq!((pool.dirty_pages(), pool.kept_pages()), (0, 0));
     assert_eq!(log.checkpoint_candidate(), log.tail());
     // Every frame is free or holds one of the eight pages that are left.
     let resident = (0..8).filter(|page| keep.owned_entry(PageNo(*page)).frame().is_some()).count();
-    assert_eq!(pool.free_frames(), pool.frames() - resident);
+    let charged = pool.core().frames.charged_count();
+    assert_eq!(pool.free_frames(), pool.frames() - resident - charged);
 }
 
 fn detach_round(disk: &Disk, log: &Log, pool: &BufferPool, keep: &Space, round: u32) {

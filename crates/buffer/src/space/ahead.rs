@@ -178,7 +178,7 @@ impl Space {
 
     /// As [`read_ahead`](Self::read_ahead); `metric` counts the pages, and `then` is told them before they
     /// are read.
-    fn begin_reads(
+    pub(super) fn begin_reads(
         &self,
         pages: impl IntoIterator<Item = PageNo>,
         metric: Option<&Metric>,

@@ -114,7 +114,16 @@ impl Space {
 
     fn publish(&self, page: PageNo, frame: u32, outcome: Result<(), Error>) {
         let entry = self.table.entry(page);
+        let mut kept = self.take_kept(page);
+        let outcome = outcome.and_then(|()| match &kept {
+            Some(kept) => self.apply_kept(page, frame, kept),
+            None => Ok(()),
+        });
         let mut slow = self.slow.lock();
+        let outcome = match slow.lost.contains(&page) {
+            true => outcome.and(Err(self.lost(page))),
+            false => outcome,
+        };
         let read = slow.reads.remove(&page);
         let Some(Pending::UnderWay { event, callers }) = read else {
             panic!("a page is read only while its read is under way");
@@ -123,6 +132,9 @@ impl Space {
         if publish {
             entry.latch.lock_exclusive();
             self.core.frames.set_owner(frame, Some(self.page_id(page)));
+            if let Some(kept) = kept.take() {
+                self.restore_kept(frame, kept);
+            }
             entry.set_frame(Some(frame));
             entry.set_heat(match callers {
                 0 if slow.watch.is_mark(page) => MARK,
@@ -130,6 +142,10 @@ impl Space {
                 _ => LOADED,
             });
             entry.latch.unlock_exclusive(true);
+        }
+        if let Some(mut kept) = kept {
+            kept.failures += 1;
+            self.keep_again(&mut slow, page, kept);
         }
         if let Err(error) = outcome
             && callers > 0

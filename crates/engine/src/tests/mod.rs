@@ -11,6 +11,7 @@ mod flush_method;
 mod full_disk;
 mod full_of_holes;
 pub(crate) mod harness;
+mod kept;
 mod locking;
 mod long_rows;
 mod missing;

@@ -1,0 +1,23 @@
+-- Changes of pages that leave memory unwritten: the two variables, and what is counted. MySQL's default of the first is all.
+select @@innodb_change_buffering, @@innodb_change_buffer_max_size;
+set global innodb_change_buffering='none';
+select @@innodb_change_buffering;
+set global innodb_change_buffering=INSERTS;
+select @@innodb_change_buffering;
+set global innodb_change_buffering=4;
+select @@innodb_change_buffering;
+set global innodb_change_buffering='some';
+set global innodb_change_buffering=6;
+set global innodb_change_buffering=NULL;
+set global innodb_change_buffering=1.5;
+set innodb_change_buffering=all;
+set global innodb_change_buffer_max_size=51;
+show warnings;
+set global innodb_change_buffer_max_size=-1;
+show warnings;
+set global innodb_change_buffer_max_size='5';
+set global innodb_change_buffer_max_size=50;
+select @@innodb_change_buffering, @@innodb_change_buffer_max_size;
+set global innodb_change_buffering=default, innodb_change_buffer_max_size=default;
+select @@innodb_change_buffering, @@innodb_change_buffer_max_size;
+select variable_name from performance_schema.global_status where variable_name like 'palisade_changes%' order by 1;
