@@ -375,7 +375,7 @@ system_variables! {
     INNODB_OPEN_FILES = "innodb_open_files", Global, fixed, uint(4000, 0, 2147483647, Plain), COMPATIBLE;
     INNODB_OPTIMIZE_FULLTEXT_ONLY = "innodb_optimize_fulltext_only", Global, dynamic, bool(false), FULLTEXT;
     INNODB_PAGE_CLEANERS = "innodb_page_cleaners", Global, fixed, uint(4, 1, 64, Plain), "Threads that write pages back: one follows the log, the others keep frames free and help it when it is behind.";
-    INNODB_PAGE_SIZE = "innodb_page_size", Global, fixed, uint(16384, 16384, 16384, Bytes), "Size of a page.";
+    INNODB_PAGE_SIZE = "innodb_page_size", Global, fixed, uint(16384, 4096, 65536, Bytes), "Size of a page: 4096, 8192, 16384, 32768 or 65536 bytes. A data directory keeps the size that it was made with; a start with another is refused.";
     INNODB_PARALLEL_READ_THREADS = "innodb_parallel_read_threads", Both, dynamic, uint(4, 1, 256, Plain), COMPATIBLE;
     INNODB_PRINT_ALL_DEADLOCKS = "innodb_print_all_deadlocks", Global, dynamic, bool(false), "Whether every deadlock is written to the log.";
     INNODB_PRINT_DDL_LOGS = "innodb_print_ddl_logs", Global, dynamic, bool(false), COMPATIBLE;

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::Prng;
 use palisade_base::{Lsn, PageNo, SpaceId};
-use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
+use palisade_btree::mtr::max_entry_change_bytes;
 use palisade_btree::{Direction, Mtr, Tree, alloc};
-use palisade_buffer::{BufferConfig, BufferPool, Off, PAGE_SIZE, Space};
+use palisade_buffer::{BufferConfig, BufferPool, Off, PageSize, Space};
 use palisade_io::{FileSystem, IoPool, MemFileSystem, OpenMode, Waiting};
 use palisade_log::{Log, LogConfig};
 
@@ -60,7 +60,7 @@ impl Bench {
 
     fn put(&self, tree: &Tree, key: &[u8], value: &[u8]) {
         let done: Result<(), palisade_btree::Error> = retry_blocking(|| {
-            let mut mtr = Mtr::begin(&self.log, MAX_ENTRY_CHANGE_BYTES)?;
+            let mut mtr = Mtr::begin(&self.log, max_entry_change_bytes(PageSize::DEFAULT))?;
             let position = tree.acquire(&mut mtr, key, value.len())?;
             match position.exists() {
                 true => tree.replace(&mut mtr, position, value),
@@ -91,7 +91,7 @@ fn sum(value: Option<&[u8]>) -> u64 {
 
 fn main() {
     let rows: u64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    let bench = Bench::new((rows as usize * 3 * (ROW + 40) / PAGE_SIZE).max(2000) * 2);
+    let bench = Bench::new((rows as usize * 3 * (ROW + 40) / PageSize::DEFAULT.bytes()).max(2000) * 2);
     let tree = bench.tree();
     let mut value = vec![7; ROW];
     let mut prng = Prng::new(1);

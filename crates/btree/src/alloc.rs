@@ -1,6 +1,7 @@
 //! Which pages of a space are in use.
 //!
-//! Pages are counted in *extents* of 64, so that a growing index stays contiguous, and extents in *groups* of 1023.
+//! Pages are counted in *extents* of 64, so that a growing index stays contiguous, and extents in *groups* of 1023
+//! (fewer, if a page has less than 16 KiB).
 //! Each group begins with its extent map, a bit per page; page 0, the first of group 0, is the space header as well
 //! and knows of every group how much it has free. Pages from the *high-water mark* on have never been used. So an
 //! allocation touches the header and one map, whatever the size of the space, and there are no lists to be broken.
@@ -95,13 +96,15 @@ pub struct SpaceUsage {
     pub free: u32,
     /// Those of them that are in extents of which other pages are in use.
     pub scattered: u32,
+    /// Pages of a group, of which one says which others are in use.
+    pub group_pages: u32,
 }
 
 impl SpaceUsage {
     /// Pages in use, but for those that say which are; 0 if the header counts more free pages than there are, which
     /// [`verify_space`](crate::verify::verify_space) reports.
     pub fn in_use(&self) -> u32 {
-        let maps = self.high_water.div_ceil(GROUP_PAGES);
+        let maps = self.high_water.div_ceil(self.group_pages);
         self.high_water.saturating_sub(self.free).saturating_sub(maps)
     }
 }
@@ -115,6 +118,7 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
         high_water: view.high_water(),
         free: (0..view.groups()).map(|group| u32::from(view.group(group).0)).sum(),
         scattered: view.scattered(),
+        group_pages: view.group_pages(),
     })
 }
 
@@ -139,7 +143,7 @@ pub fn is_in_use(space: &Space, page: PageNo) -> Attempt<bool> {
         return Ok(false);
     }
     drop(header);
-    let (group, in_group) = locate(page);
+    let (group, in_group) = locate(space, page);
     let map = shared_map(space, group)?;
     Ok(MapView(&map).in_use(in_group))
 }
@@ -150,16 +154,16 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
     let header = space.shared(HEADER).map_err(Blocked::up)?;
     check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
     let view = HeaderView(&header);
-    let high_water = view.high_water();
+    let (high_water, group_pages) = (view.high_water(), view.group_pages());
     let groups: Vec<u32> = (0..view.groups()).filter(|group| view.group(*group).1 > 0).collect();
     drop(header);
     let mut free = Vec::new();
     for group in groups {
         let map = shared_map(space, group)?;
-        let end = high_water.saturating_sub(group * GROUP_PAGES).min(GROUP_PAGES);
+        let end = high_water.saturating_sub(group * group_pages).min(group_pages);
         let extents = (0..end / EXTENT_PAGES).filter(|extent| MapView(&map).extent(*extent) == 0);
         for extent in extents {
-            let first = PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES);
+            let first = PageNo(group * group_pages + extent * EXTENT_PAGES);
             // While nobody can allocate from it.
             space.note_unused(first);
             free.push(first);
@@ -172,7 +176,7 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
 /// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the
 /// log. Waits for: its map to be read. Blocks: for the file system.
 pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
-    let (group, in_group) = locate(first);
+    let (group, in_group) = locate(space, first);
     let map = shared_map(space, group)?;
     if MapView(&map).extent(in_group / EXTENT_PAGES) == 0 {
         space.give_back(first, EXTENT_PAGES, map).map_err(Error::from)?;
@@ -182,7 +186,7 @@ pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
 
 /// The page with a group's extent map. Waits for: it to be read.
 fn shared_map(space: &Space, group: u32) -> Attempt<SharedPage<'_>> {
-    let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+    let map = space.shared(map_page(space, group)).map_err(Blocked::up)?;
     match map.page_type() {
         page_type::SPACE_HEADER if group == 0 => Ok(map),
         page_type::EXTENT_MAP if group > 0 => Ok(map),
@@ -201,7 +205,7 @@ pub(crate) fn check_header(page: &Page) -> Result<(), &'static str> {
         return Err("unknown version of the page format");
     }
     let high_water = page.u32_at(HIGH_WATER);
-    if high_water == 0 || high_water > MAX_PAGES {
+    if high_water == 0 || high_water > max_pages(page.size()) {
         return Err("impossible high-water mark");
     }
     Ok(())
@@ -221,13 +225,14 @@ fn is_unused(page: &Page) -> bool {
 }
 
 /// The group of a page and its position there.
-pub(crate) fn locate(page: PageNo) -> (u32, u32) {
-    (page.0 / GROUP_PAGES, page.0 % GROUP_PAGES)
+pub(crate) fn locate(space: &Space, page: PageNo) -> (u32, u32) {
+    let pages = group_pages(space.page_size().bytes());
+    (page.0 / pages, page.0 % pages)
 }
 
 /// The page with a group's extent map.
-pub(crate) fn map_page(group: u32) -> PageNo {
-    PageNo(group * GROUP_PAGES)
+pub(crate) fn map_page(space: &Space, group: u32) -> PageNo {
+    PageNo(group * group_pages(space.page_size().bytes()))
 }
 
 pub(crate) struct HeaderView<'p>(pub(crate) &'p Page);
@@ -238,7 +243,12 @@ impl HeaderView<'_> {
     }
 
     pub(crate) fn groups(&self) -> u32 {
-        self.high_water().div_ceil(GROUP_PAGES).min(MAX_GROUPS)
+        self.high_water().div_ceil(self.group_pages()).min(max_groups(self.0.size()))
+    }
+
+    /// Pages of a group.
+    pub(crate) fn group_pages(&self) -> u32 {
+        group_pages(self.0.size())
     }
 
     /// Free pages and wholly free extents of a group.
@@ -273,7 +283,7 @@ pub(crate) struct MapView<'p>(pub(crate) &'p Page);
 impl MapView<'_> {
     /// The bits of an extent; a set bit is a page in use.
     pub(crate) fn extent(&self, extent: u32) -> u64 {
-        self.0.u64_at(EXTENT_MAP + extent as usize * 8)
+        self.0.u64_at(extent_map(self.0.size()) + extent as usize * 8)
     }
 
     pub(crate) fn in_use(&self, page_in_group: u32) -> bool {
@@ -328,7 +338,6 @@ struct Reserved {
 /// The high-water mark is to be moved.
 #[derive(Clone, Copy)]
 struct Growth {
-    from: u32,
     to: u32,
     /// The map of a group that thereby comes into being.
     new_map: Option<Handle>,
@@ -389,7 +398,7 @@ impl Reservation {
         }
         let number = mtr.page_id(reserved.page).page;
         mtr.apply(reserved.map, PageOp::Allocate { page_in_group: reserved.in_group as u16 });
-        set_group(mtr, self.header, reserved.map, number);
+        set_group(mtr, self.header, reserved.map);
         mtr.apply(reserved.page, format);
         metrics::SPACE_PAGES_ALLOCATED.increment();
         (number, reserved.page)
@@ -401,12 +410,12 @@ impl Reservation {
             mtr.apply(map, PageOp::Format { page_type: page_type::EXTENT_MAP });
             mtr.apply(map, PageOp::Allocate { page_in_group: 0 });
         }
-        set_group(mtr, self.header, growth.map, PageNo(growth.from));
+        set_group(mtr, self.header, growth.map);
     }
 
     fn choose<'a>(&mut self, mtr: &mut Mtr<'a>, space: &'a Space, near: PageNo) -> Attempt<PageNo> {
         let header = HeaderView(mtr.page(self.header));
-        let (near_group, near_in_group) = locate(near);
+        let (near_group, near_in_group) = locate(space, near);
         let mut places = SmallVec::<[Where; 6]>::new();
         let growth_first = header.scattered() <= (header.high_water() / SCATTERED_SHARE).max(SCATTERED_LEAST);
         if near != HEADER && near.0 < self.high_water(mtr) {
@@ -451,14 +460,16 @@ impl Reservation {
         space: &'a Space,
         place: Where,
     ) -> Attempt<Option<PageNo>> {
+        let page = space.page_size().bytes();
+        let (group_extents, group_pages) = (group_extents(page), group_pages(page));
         let (group, extents, from, only_free) = match place {
             Where::Growth => return self.plan_growth(mtr, space),
             Where::Extent { group, extent, from } => (group, extent..extent + 1, from, false),
-            Where::FreeExtent { group } => (group, 0..GROUP_EXTENTS, 0, true),
-            Where::Scattered { group } => (group, 0..GROUP_EXTENTS, 0, false),
+            Where::FreeExtent { group } => (group, 0..group_extents, 0, true),
+            Where::Scattered { group } => (group, 0..group_extents, 0, false),
         };
         let map = self.map(mtr, space, group)?;
-        let end = self.high_water(mtr) - group * GROUP_PAGES;
+        let end = self.high_water(mtr) - group * group_pages;
         let found = {
             let view = MapView(mtr.page(map));
             let taken = |page: u32| self.pages.iter().any(|r| r.map == map && r.in_group == page);
@@ -476,7 +487,7 @@ impl Reservation {
         let Some(in_group) = found else { return Ok(None) };
         let extent = in_group / EXTENT_PAGES;
         if MapView(mtr.page(map)).extent(extent) == 0 {
-            let first = PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES);
+            let first = PageNo(group * group_pages + extent * EXTENT_PAGES);
             space.ensure_backed(first, EXTENT_PAGES).map_err(Blocked::up)?;
         } else {
             self.check_kept(mtr, space)?;
@@ -497,11 +508,11 @@ impl Reservation {
             return Ok(self.header);
         }
         let planned =
-            |growth: &Growth| growth.new_map.filter(|map| mtr.page_id(*map).page == map_page(group));
+            |growth: &Growth| growth.new_map.filter(|map| mtr.page_id(*map).page == map_page(space, group));
         if let Some(map) = self.growth.iter().find_map(planned) {
             return Ok(map);
         }
-        let map = mtr.exclusive(space, map_page(group))?;
+        let map = mtr.exclusive(space, map_page(space, group))?;
         if mtr.page(map).page_type() != page_type::EXTENT_MAP {
             return Err(mtr.corrupted(map, NO_MAP).into());
         }
@@ -528,10 +539,10 @@ impl Reservation {
         let from = self.high_water(mtr);
         let extent_end = (from / EXTENT_PAGES + 1) * EXTENT_PAGES;
         let to = if from < EXTENT_PAGES { (from * 2).clamp(FIRST_PAGES, EXTENT_PAGES) } else { extent_end };
-        if to > MAX_PAGES {
+        if to > max_pages(space.page_size().bytes()) {
             return Err(Error::NoSpace(space.id()).into());
         }
-        let (group, in_group) = locate(PageNo(from));
+        let (group, in_group) = locate(space, PageNo(from));
         let least = from + if in_group == 0 { 2 } else { 1 };
         let to = match space.ensure_allocated(to.saturating_add(self.kept.wanted)) {
             Ok(()) => to,
@@ -542,14 +553,14 @@ impl Reservation {
             Err(blocked) => return Err(blocked.up()),
         };
         let new_map = match in_group {
-            0 => Some(self.unused(mtr, space, map_page(group), self.header)?),
+            0 => Some(self.unused(mtr, space, map_page(space, group), self.header)?),
             _ => None,
         };
         let map = match new_map {
             Some(map) => map,
             None => self.map(mtr, space, group)?,
         };
-        self.growth.push(Growth { from, to, new_map, map });
+        self.growth.push(Growth { to, new_map, map });
         let first = if new_map.is_some() { in_group + 1 } else { in_group };
         self.take(mtr, space, map, group, first).map(Some)
     }
@@ -562,7 +573,7 @@ impl Reservation {
         group: u32,
         in_group: u32,
     ) -> Attempt<PageNo> {
-        let number = PageNo(group * GROUP_PAGES + in_group);
+        let number = PageNo(map_page(space, group).0 + in_group);
         let is_new_map = self.growth.iter().any(|growth| growth.new_map == Some(map));
         let in_use = !is_new_map && MapView(mtr.page(map)).in_use(in_group);
         if in_use {
@@ -596,11 +607,11 @@ impl Reservation {
     }
 }
 
-/// Brings the header's counts of a page's group up to date with the group's map.
-fn set_group(mtr: &mut Mtr<'_>, header: Handle, map: Handle, page: PageNo) {
-    let (group, _) = locate(page);
+/// Brings the header's counts of a group up to date with the group's map.
+fn set_group(mtr: &mut Mtr<'_>, header: Handle, map: Handle) {
     let view = HeaderView(mtr.page(header));
-    let end = view.high_water().saturating_sub(group * GROUP_PAGES).min(GROUP_PAGES);
+    let group = mtr.page_id(map).page.0 / view.group_pages();
+    let end = view.high_water().saturating_sub(group * view.group_pages()).min(view.group_pages());
     let (free_pages, free_extents) = MapView(mtr.page(map)).count_free(end);
     let old_hint = view.first_free_group();
     let hint = if free_pages > 0 {
@@ -627,14 +638,14 @@ pub struct Freeing {
 /// Acquires what freeing `page` needs: the page, unless it is held already, then header and map. Last in the latch
 /// order. Waits for: pages to be read.
 pub fn prepare_free<'a>(mtr: &mut Mtr<'a>, space: &'a Space, page: PageNo) -> Attempt<Freeing> {
-    let (group, in_group) = locate(page);
+    let (group, in_group) = locate(space, page);
     let handle = mtr.exclusive(space, page)?;
     if in_group == 0 {
         return Err(mtr.corrupted(handle, "a space header or extent map cannot be freed").into());
     }
     let header = mtr.exclusive(space, HEADER)?;
     check_header(mtr.page(header)).map_err(|what| mtr.corrupted(header, what))?;
-    let map = mtr.exclusive(space, map_page(group))?;
+    let map = mtr.exclusive(space, map_page(space, group))?;
     if group > 0 && mtr.page(map).page_type() != page_type::EXTENT_MAP {
         return Err(mtr.corrupted(map, NO_MAP).into());
     }
@@ -646,10 +657,9 @@ pub fn prepare_free<'a>(mtr: &mut Mtr<'a>, space: &'a Space, page: PageNo) -> At
 
 /// Gives a page back to its space.
 pub fn free(mtr: &mut Mtr<'_>, freeing: Freeing) {
-    let page = mtr.page_id(freeing.page).page;
-    let (_, in_group) = locate(page);
+    let in_group = mtr.page_id(freeing.page).page.0 - mtr.page_id(freeing.map).page.0;
     mtr.apply(freeing.page, PageOp::Format { page_type: page_type::FREE });
     mtr.apply(freeing.map, PageOp::Release { page_in_group: in_group as u16 });
-    set_group(mtr, freeing.header, freeing.map, page);
+    set_group(mtr, freeing.header, freeing.map);
     metrics::SPACE_PAGES_FREED.increment();
 }

@@ -4,7 +4,7 @@
 //! reads those that are blanked here, in neither of the two, and all that is counted - free bytes, garbage -
 //! stays as it is.
 
-use palisade_buffer::{PAGE_SIZE, Page, PageRead};
+use palisade_buffer::{Page, PageRead};
 
 use crate::layout::node::{SLOT_SIZE, SLOTS};
 use crate::layout::{BODY, overflow, page_type};
@@ -29,12 +29,12 @@ fn blank_node(page: &mut Page) {
     if view.check_read().is_err() {
         return;
     }
-    let mut used = [0; PAGE_SIZE];
+    let mut used = vec![0; page.size()];
     let mut keep = |from: usize, to: usize| used[from..to].copy_from_slice(&page[from..to]);
     keep(0, SLOTS + view.slot_count() * SLOT_SIZE);
     for slot in (0..view.slot_count()).map(|index| view.slot(index)) {
         keep(slot.offset, slot.offset + view.entry_size(&slot));
     }
-    keep(PAGE_SIZE - view.prefix_len(), PAGE_SIZE);
+    keep(page.size() - view.prefix_len(), page.size());
     page.copy_from_slice(&used);
 }

@@ -2,7 +2,7 @@
 
 use palisade_base::PageId;
 
-use crate::layout::{MAX_ENTRY, MAX_KEY};
+use crate::layout::{max_entry, max_key};
 
 /// An error of the page store. Whatever the operation was, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -19,12 +19,18 @@ pub enum Error {
     #[error("no space left for space {}", .0.0)]
     NoSpace(palisade_base::SpaceId),
     /// The entry is larger than a page can take.
-    #[error("an entry of {key} + {value} bytes is too large: {MAX_KEY} for the key, {MAX_ENTRY} together")]
+    #[error(
+        "an entry of {key} + {value} bytes is too large: {} for the key, {} together",
+        max_key(*.page),
+        max_entry(*.page)
+    )]
     EntryTooLarge {
         /// Bytes of the key.
         key: usize,
         /// Bytes of the value.
         value: usize,
+        /// Bytes of a page.
+        page: usize,
     },
     /// A record of the log makes no sense, though its checksum is good.
     #[error("the log record ending at {end} is corrupted")]

@@ -1,12 +1,13 @@
 //! Where everything is on a page: the numbers of docs/format-pages.md, checked against it by a test.
 //!
 //! The first 32 bytes of every page belong to the buffer pool (checksum, page number, space, type, `page_lsn`); what
-//! follows is laid out here. Integers are little-endian.
+//! follows is laid out here, for pages of any size; `page` is a page's bytes wherever it matters. Integers are
+//! little-endian.
 //!
 //! A *node* - leaf or inner page of a B+tree - is a slotted page:
 //!
 //! ```text
-//! 0        32           64                                                    16384 - prefix
+//! 0        32           64                                                    end - prefix
 //! | common | node header | slot 0 | slot 1 | .. | free ...... | heap: entries | prefix |
 //!                          head u32, offset u16, key length u16  ^ heap top
 //! ```
@@ -15,7 +16,7 @@
 //! *suffix*. A slot's head is the first four bytes of the suffix as a big-endian number (shorter ones padded with
 //! zeros), so that most comparisons end in the slot array. The entry in the heap holds the rest.
 
-use palisade_buffer::PAGE_SIZE;
+use palisade_buffer::PageSize;
 
 /// First byte after the common page header.
 pub const BODY: usize = palisade_buffer::PAGE_HEADER;
@@ -42,15 +43,13 @@ pub mod page_type {
 
 /// Node header and entries.
 pub mod node {
-    use super::PAGE_SIZE;
-
     /// `u64`: the index the node belongs to.
     pub const INDEX_ID: usize = 32;
     /// `u16`: 0 is a leaf.
     pub const LEVEL: usize = 40;
     /// `u16`: entries on the page.
     pub const SLOT_COUNT: usize = 42;
-    /// `u16`: lowest byte of the heap.
+    /// `u16`: lowest byte of the heap; 0 stands for 65536.
     pub const HEAP_TOP: usize = 44;
     /// `u16`: bytes of the heap that no slot refers to.
     pub const GARBAGE: usize = 46;
@@ -75,13 +74,14 @@ pub mod node {
     /// Bytes of an inner entry's value: the child's page number.
     pub const CHILD_SIZE: usize = 4;
     /// Bytes for slots, entries and prefix.
-    pub const CAPACITY: usize = PAGE_SIZE - SLOTS;
+    #[inline]
+    pub const fn capacity(page: usize) -> usize {
+        page - SLOTS
+    }
 }
 
 /// Space header (page 0) and extent maps.
 pub mod space {
-    use super::PAGE_SIZE;
-
     /// `u64`: magic number.
     pub const MAGIC: usize = 32;
     /// `u32`: format version.
@@ -94,26 +94,50 @@ pub mod space {
     pub const GROUPS: usize = 64;
     /// Bytes per group in the header.
     pub const GROUP_SIZE: usize = 4;
-    /// The extent map, on page 0 and on the first page of every later group: a bit per page, set if it is in use.
-    pub const EXTENT_MAP: usize = PAGE_SIZE - MAP_BYTES;
     /// Pages of an extent.
     pub const EXTENT_PAGES: u32 = 64;
-    /// Extents of a group.
-    pub const GROUP_EXTENTS: u32 = 1023;
+
+    /// Extents of a group: their map takes up to half of a page, and the pages of a group are counted in 16 bits.
+    #[inline]
+    pub const fn group_extents(page: usize) -> u32 {
+        let extents = page as u32 / 16;
+        if extents < 1024 { extents - 1 } else { 1023 }
+    }
+
     /// Pages of a group.
-    pub const GROUP_PAGES: u32 = EXTENT_PAGES * GROUP_EXTENTS;
+    #[inline]
+    pub const fn group_pages(page: usize) -> u32 {
+        EXTENT_PAGES * group_extents(page)
+    }
+
     /// Bytes of an extent map.
-    pub const MAP_BYTES: usize = GROUP_EXTENTS as usize * 8;
+    #[inline]
+    pub const fn map_bytes(page: usize) -> usize {
+        group_extents(page) as usize * 8
+    }
+
+    /// Where the extent map is, on page 0 and on the first page of every later group: a bit per page, set if it is in
+    /// use.
+    #[inline]
+    pub const fn extent_map(page: usize) -> usize {
+        page - map_bytes(page)
+    }
+
     /// Groups a space can have.
-    pub const MAX_GROUPS: u32 = ((EXTENT_MAP - GROUPS) / GROUP_SIZE) as u32;
+    #[inline]
+    pub const fn max_groups(page: usize) -> u32 {
+        ((extent_map(page) - GROUPS) / GROUP_SIZE) as u32
+    }
+
     /// Pages a space can have.
-    pub const MAX_PAGES: u32 = MAX_GROUPS * GROUP_PAGES;
+    #[inline]
+    pub const fn max_pages(page: usize) -> u32 {
+        max_groups(page) * group_pages(page)
+    }
 }
 
 /// A link of an overflow chain.
 pub mod overflow {
-    use super::PAGE_SIZE;
-
     /// `u32`: next link, or 0.
     pub const NEXT: usize = 32;
     /// `u16`: bytes of data here.
@@ -121,23 +145,44 @@ pub mod overflow {
     /// The data.
     pub const DATA: usize = 40;
     /// Bytes of data that fit.
-    pub const CAPACITY: usize = PAGE_SIZE - DATA;
+    #[inline]
+    pub const fn capacity(page: usize) -> usize {
+        page - DATA
+    }
 }
 
-/// Longest key of an entry.
-pub const MAX_KEY: usize = 4000;
+/// Longest key of an entry: 4000 bytes, 8000 on pages of more than 16 KiB; less if an entry would have no room for a
+/// few more.
+#[inline]
+pub const fn max_key(page: usize) -> usize {
+    let most = if page > PageSize::DEFAULT.bytes() { 8000 } else { 4000 };
+    if most < max_entry(page) - 24 { most } else { max_entry(page) - 24 }
+}
 
 /// Most bytes that key and value of an entry may have together: four entries fit on a page.
-pub const MAX_ENTRY: usize = node::CAPACITY / 4 - node::SLOT_SIZE - node::ENTRY_HEADER;
+#[inline]
+pub const fn max_entry(page: usize) -> usize {
+    node::capacity(page) / 4 - node::SLOT_SIZE - node::ENTRY_HEADER
+}
+
+const fn check(page: usize) {
+    assert!(max_key(page) + node::CHILD_SIZE <= max_entry(page) && max_key(page) < page / 4);
+    let groups = space::max_groups(page) as usize * space::GROUP_SIZE;
+    assert!(space::extent_map(page) >= space::GROUPS + groups);
+    assert!(space::group_pages(page) <= u16::MAX as u32 && space::max_groups(page) <= u16::MAX as u32);
+    assert!(space::max_groups(page).checked_mul(space::group_pages(page)).is_some());
+    assert!(node::capacity(page) / (node::SLOT_SIZE + node::ENTRY_HEADER) <= u16::MAX as usize);
+    assert!(overflow::capacity(page) <= u16::MAX as usize);
+}
 
 const _: () = {
-    assert!(PAGE_SIZE == 16384);
+    let mut at = 0;
+    while at < PageSize::ALL.len() {
+        check(PageSize::ALL[at].bytes());
+        at += 1;
+    }
     assert!(BODY == node::INDEX_ID);
     assert!(BODY == space::MAGIC);
     assert!(BODY == overflow::NEXT);
     assert!(node::ASCENDING_RUN + 2 <= node::SLOTS);
-    assert!(MAX_KEY + node::CHILD_SIZE <= MAX_ENTRY);
-    assert!(space::EXTENT_MAP >= space::GROUPS + space::MAX_GROUPS as usize * space::GROUP_SIZE);
-    assert!(space::GROUP_PAGES <= u16::MAX as u32);
-    assert!(space::MAX_GROUPS.checked_mul(space::GROUP_PAGES).is_some());
 };

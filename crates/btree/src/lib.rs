@@ -38,7 +38,7 @@ pub mod tree;
 pub mod verify;
 
 pub use error::{Attempt, Error};
-pub use layout::{MAX_ENTRY, MAX_KEY, page_type};
+pub use layout::{max_entry, max_key, page_type};
 pub use metrics::METRICS;
 pub use mtr::{Handle, Mtr};
 pub use node::Key;

@@ -19,25 +19,38 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use palisade_base::{PageId, PageNo};
-use palisade_buffer::{ExclusivePage, PAGE_SIZE, Page, Space};
+use palisade_buffer::{ExclusivePage, Page, PageSize, Space};
 use palisade_log::{Credit, Log, LsnRange};
 use smallvec::SmallVec;
 
 use crate::error::{Attempt, Error};
-use crate::layout::MAX_ENTRY;
+use crate::layout::max_entry;
 use crate::metrics;
 use crate::op::{self, PageOp};
 
 /// Most bytes of redo that one operation on one page can take, besides the byte strings in it.
 pub const OP_OVERHEAD: usize = 32;
 /// Most bytes of redo of one operation.
-pub const MAX_OP_BYTES: usize = PAGE_SIZE + OP_OVERHEAD;
+pub const fn max_op_bytes(size: PageSize) -> usize {
+    size.bytes() + OP_OVERHEAD
+}
+
 /// Most bytes of redo of one change of a tree entry through a [`Position`](crate::Position).
-pub const MAX_ENTRY_CHANGE_BYTES: usize = MAX_ENTRY + 2 * OP_OVERHEAD;
+#[inline]
+pub const fn max_entry_change_bytes(size: PageSize) -> usize {
+    max_entry(size.bytes()) + 2 * OP_OVERHEAD
+}
+
 /// Most bytes of redo of allocating a page, formatting it included, or of freeing one.
 pub const MAX_ALLOCATION_BYTES: usize = 10 * OP_OVERHEAD;
-/// Most bytes of redo of a split or merge, which are mini-transactions of their own.
-pub const MAX_STRUCTURE_BYTES: usize = 2 * MAX_OP_BYTES + 2 * MAX_ENTRY_CHANGE_BYTES + MAX_ALLOCATION_BYTES;
+/// Most bytes of redo of a split or merge, which are mini-transactions of their own: one page's entries are appended to
+/// another, which takes no more than they do on it; one node gets a prefix, and one entry is inserted or removed.
+pub const fn max_structure_bytes(size: PageSize) -> usize {
+    max_op_bytes(size) + 2 * max_entry_change_bytes(size) + MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD
+}
+
+/// Redo buffers that are larger are not kept.
+const MOST_KEPT_BYTES: usize = 4 * max_op_bytes(PageSize::DEFAULT);
 
 /// A page held by an [`Mtr`]; valid for that one only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +216,7 @@ impl Drop for Mtr<'_> {
         let mut redo = std::mem::take(&mut self.redo);
         redo.clear();
         BUFFERS.with_borrow_mut(|buffers| {
-            if buffers.len() < 8 && redo.capacity() <= 4 * MAX_OP_BYTES {
+            if buffers.len() < 8 && redo.capacity() <= MOST_KEPT_BYTES {
                 buffers.push(redo);
             }
         });

@@ -305,7 +305,7 @@ impl<'a> PageOp<'a> {
             PageOp::Release { page_in_group } => mark(page, page_in_group, Mark::Free),
             PageOp::SetGroup { group, free_pages, free_extents } => {
                 expect_header(page)?;
-                if u32::from(group) >= layout::space::MAX_GROUPS {
+                if u32::from(group) >= layout::space::max_groups(page.size()) {
                     return Err("no such group");
                 }
                 let at = layout::space::GROUPS + usize::from(group) * layout::space::GROUP_SIZE;
@@ -365,10 +365,11 @@ fn mark(page: &mut Page, page_in_group: u16, mark: Mark) -> Result<(), Mismatch>
     if !matches!(page.page_type(), page_type::SPACE_HEADER | page_type::EXTENT_MAP) {
         return Err("not an extent map");
     }
-    if u32::from(page_in_group) >= layout::space::GROUP_PAGES {
+    if u32::from(page_in_group) >= layout::space::group_pages(page.size()) {
         return Err("no such page in the group");
     }
-    let (byte, bit) = (layout::space::EXTENT_MAP + usize::from(page_in_group / 8), 1 << (page_in_group % 8));
+    let map = layout::space::extent_map(page.size());
+    let (byte, bit) = (map + usize::from(page_in_group / 8), 1 << (page_in_group % 8));
     match mark {
         Mark::InUse if page[byte] & bit == 0 => page[byte] |= bit,
         Mark::Free if page[byte] & bit != 0 => page[byte] &= !bit,
@@ -519,7 +520,7 @@ mod tests {
     fn operations_on_pages_of_garbage_are_refused_or_done_but_never_panic() {
         let mut prng = palisade_base::prng::Prng::new(palisade_base::prng::test_seed(11));
         for round in 0..400 {
-            let mut page = Page::zeroed();
+            let mut page = Page::zeroed(palisade_buffer::PageSize::DEFAULT);
             prng.fill(&mut page);
             page.set_page_type(*prng.pick(&[0, 1, 2, 3]));
             if round % 2 == 0 {

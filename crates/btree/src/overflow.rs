@@ -9,25 +9,31 @@
 
 use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, PageId, PageNo};
-use palisade_buffer::{Page, PageRead, Space};
+use palisade_buffer::{Page, PageRead, PageSize, Space};
 
 use crate::alloc;
 use crate::error::{Attempt, Error};
 use crate::layout::overflow::*;
 use crate::layout::page_type;
-use crate::mtr::{Handle, MAX_ALLOCATION_BYTES, MAX_OP_BYTES, Mtr, OP_OVERHEAD};
+use crate::mtr::{Handle, MAX_ALLOCATION_BYTES, Mtr, OP_OVERHEAD, max_op_bytes};
 use crate::op::PageOp;
 
 /// Bytes of a value in one link.
-pub const CHUNK: usize = CAPACITY;
+pub const fn chunk(size: PageSize) -> usize {
+    capacity(size.bytes())
+}
+
 /// Most links that one mini-transaction frees.
 pub const MAX_FREED: usize = 16;
 /// Most bytes of redo of [`write_chunk`].
-pub const MAX_WRITE_BYTES: usize = MAX_OP_BYTES + 2 * OP_OVERHEAD + MAX_ALLOCATION_BYTES;
+pub const fn max_write_bytes(size: PageSize) -> usize {
+    max_op_bytes(size) + 2 * OP_OVERHEAD + MAX_ALLOCATION_BYTES
+}
+
 /// Most bytes of redo of [`free_links`].
 pub const MAX_FREE_BYTES: usize = MAX_FREED * MAX_ALLOCATION_BYTES + OP_OVERHEAD;
 
-/// Writes a link with `data` (at most [`CHUNK`] bytes, not empty) and appends it to the chain whose last link is
+/// Writes a link with `data` (at most [`chunk`] bytes, not empty) and appends it to the chain whose last link is
 /// `previous`. Gives its page. It applies at once, so it comes last in the mini-transaction: what else that one needs must
 /// have been acquired before. Waits for: pages, the file to be extended.
 pub fn write_chunk<'a>(
@@ -36,7 +42,8 @@ pub fn write_chunk<'a>(
     previous: Option<PageNo>,
     data: &[u8],
 ) -> Attempt<PageNo> {
-    assert!((1..=CHUNK).contains(&data.len()), "a link holds 1 to {CHUNK} bytes");
+    let most = chunk(space.page_size());
+    assert!((1..=most).contains(&data.len()), "a link holds 1 to {most} bytes");
     let last = match previous {
         Some(page) => Some(link(mtr, space, page)?),
         None => None,
@@ -66,7 +73,7 @@ pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
     if page.page_type() != page_type::OVERFLOW {
         return Err("not a link of an overflow chain");
     }
-    if !(1..=CHUNK).contains(&usize::from(page.u16_at(LENGTH))) {
+    if !(1..=capacity(page.size())).contains(&usize::from(page.u16_at(LENGTH))) {
         return Err("impossible length of a link");
     }
     Ok(())

@@ -16,9 +16,9 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{PageId, PageNo};
 use palisade_buffer::{Page, PageRead, Space};
 
-use crate::alloc::{HeaderView, MapView, check_header, locate, map_page};
+use crate::alloc::{HeaderView, MapView, check_header, map_page};
 use crate::error::Error;
-use crate::layout::space::{GROUP_PAGES, MAX_PAGES};
+use crate::layout::space::max_pages;
 use crate::layout::{overflow, page_type};
 use crate::node::{Key, NodeView};
 use crate::page_set::PageSet;
@@ -125,7 +125,7 @@ pub fn verify_tree_with(tree: &Tree, on_pages: &mut OnPages<'_>) -> Result<TreeR
 
 fn copy_page(space: &Space, page: PageNo) -> Result<Box<Page>, Error> {
     let latched = retry_blocking(|| space.shared(page))?;
-    let mut copy = Page::zeroed();
+    let mut copy = Page::zeroed(space.page_size());
     copy.copy_from_slice(&latched);
     Ok(copy)
 }
@@ -368,21 +368,21 @@ pub fn verify_space_with(space: &Space, used: &PageSet, possible: &PageSet) -> R
     let view = HeaderView(&header);
     let high_water = view.high_water();
     report.high_water = high_water;
-    if high_water > space.pages() || high_water > MAX_PAGES {
+    if high_water > space.pages() || high_water > max_pages(space.page_size().bytes()) {
         report.note(space, PageNo(0), "the file is shorter than the high-water mark");
         return Ok(report);
     }
     for group in 0..view.groups() {
-        let map = match copy_page(space, map_page(group)) {
+        let map = match copy_page(space, map_page(space, group)) {
             Err(error) if error.is_damage() => {
-                report.note(space, map_page(group), "an extent map is unreadable");
+                report.note(space, map_page(space, group), "an extent map is unreadable");
                 continue;
             }
             map => map?,
         };
         let expected = if group == 0 { page_type::SPACE_HEADER } else { page_type::EXTENT_MAP };
         if map.page_type() != expected {
-            report.note(space, map_page(group), "not an extent map");
+            report.note(space, map_page(space, group), "not an extent map");
             continue;
         }
         verify_group(space, &view, group, &MapView(&map), (used, possible), &mut report);
@@ -390,9 +390,8 @@ pub fn verify_space_with(space: &Space, used: &PageSet, possible: &PageSet) -> R
     for page in used.iter().filter(|page| page.0 >= high_water) {
         report.note(space, page, "used beyond the high-water mark");
     }
-    let (first_free, _) = locate(PageNo(0));
     let hint = header.u32_at(crate::layout::space::FIRST_FREE_GROUP);
-    if (first_free..hint.min(view.groups())).any(|group| view.group(group).0 > 0) {
+    if (0..hint.min(view.groups())).any(|group| view.group(group).0 > 0) {
         report.note(space, PageNo(0), "free pages in a group before the first free one");
     }
     Ok(report)
@@ -407,12 +406,13 @@ fn verify_group(
     (used, possible): (&PageSet, &PageSet),
     report: &mut SpaceReport,
 ) {
-    let end = (header.high_water() - group * GROUP_PAGES).min(GROUP_PAGES);
+    let group_pages = header.group_pages();
+    let end = (header.high_water() - group * group_pages).min(group_pages);
     if map.count_free(end) != header.group(group) {
         report.note(space, PageNo(0), "the counts of a group are not its map's");
     }
     for in_group in 0..end {
-        let page = PageNo(group * GROUP_PAGES + in_group);
+        let page = PageNo(group * group_pages + in_group);
         match (map.in_use(in_group), in_group == 0 || used.contains(page)) {
             (true, false) if !possible.contains(page) => {
                 report.leaked += 1;
@@ -425,7 +425,7 @@ fn verify_group(
             _ => {}
         }
     }
-    if (end..GROUP_PAGES).any(|in_group| map.in_use(in_group)) {
-        report.note(space, map_page(group), "pages in use beyond the high-water mark");
+    if (end..group_pages).any(|in_group| map.in_use(in_group)) {
+        report.note(space, map_page(space, group), "pages in use beyond the high-water mark");
     }
 }

@@ -52,6 +52,7 @@ use crate::error::Error;
 use crate::flush_list::{Candidate, FlushList};
 use crate::frames::CLEAN;
 use crate::pacing::{Observation, Pacer, Plan, Reason};
+use crate::page_size::PageSize;
 use crate::pool::{BufferPool, Core};
 use crate::sink::Batch;
 use crate::space::{Space, is_no_space};
@@ -133,10 +134,10 @@ pub(crate) struct Coordinator {
 }
 
 impl Cleaner {
-    pub(crate) fn new(lane: usize, batch_pages: usize, io: &Arc<IoPool>) -> Self {
+    pub(crate) fn new(lane: usize, batch_pages: usize, page_size: PageSize, io: &Arc<IoPool>) -> Self {
         Cleaner {
             lane,
-            batch: Batch::with_capacity(batch_pages),
+            batch: Batch::with_capacity(batch_pages, page_size),
             queue: WriteQueue::new(io.clone()),
             writing: Vec::new(),
             candidates: Vec::new(),
@@ -338,10 +339,8 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
     if entry.frame() == Some(frame) && core.frames.begin_write(frame) {
         oldest = core.frames.take_dirty(frame);
         if oldest.is_some() {
-            // SAFETY: a frame is `PAGE_SIZE` initialised bytes; the shared latch keeps writers away.
-            let page = unsafe {
-                std::slice::from_raw_parts(core.frames.memory.frame(frame).as_ptr(), crate::page::PAGE_SIZE)
-            };
+            // SAFETY: a frame is a page of initialised bytes; the shared latch keeps writers away.
+            let page = unsafe { core.frames.memory.page(frame).as_ref() };
             batch.push(id, space.file(), page);
             if let Some(packing) = space.packing() {
                 batch.pack_last(packing);

@@ -54,9 +54,9 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing, WriteQueue};
 pub use layout::{copies_begin, files_in};
 pub use repair::{Directories, Repaired, SpaceFiles, repair};
 
-use crate::doublewrite::layout::{LIST_BLOCK, Layout, MAX_PAGES, encode_list, file_name};
+use crate::doublewrite::layout::{LIST_PLACE, Layout, MAX_PAGES, encode_list, file_name};
 use crate::metrics;
-use crate::page::PAGE_SIZE;
+use crate::page_size::PageSize;
 use crate::sink::{self, BatchPart, PageSink};
 
 /// Where a server's doublewrite files are, and their shape.
@@ -70,6 +70,8 @@ pub struct AreaConfig {
     pub lanes: usize,
     /// Pages of a part at most (`innodb_doublewrite_pages`).
     pub pages: usize,
+    /// Bytes of a page.
+    pub page_size: PageSize,
     /// The redo log that the pages belong to.
     pub log_id: u64,
     /// How what is written to the files becomes durable. With one that leaves syncs out, a copy may be lost
@@ -78,10 +80,11 @@ pub struct AreaConfig {
 }
 
 impl AreaConfig {
-    /// One file in `directory`, which is synced when that is asked for.
+    /// One file in `directory`, for pages of the default size, which is synced when that is asked for.
     pub fn new(directory: &Path, lanes: usize, pages: usize, log_id: u64) -> AreaConfig {
         let syncing = Syncing::OnRequest;
-        AreaConfig { directory: directory.to_owned(), files: 1, lanes, pages, log_id, syncing }
+        let page_size = PageSize::DEFAULT;
+        AreaConfig { directory: directory.to_owned(), files: 1, lanes, pages, page_size, log_id, syncing }
     }
 }
 
@@ -114,20 +117,24 @@ impl Doublewrite {
     /// [`repair()`]: files of another shape are made anew, and those that are too many are removed. The sink
     /// keeps copies; see [`keeping`](Self::keeping).
     pub fn open(fs: &Arc<dyn FileSystem>, config: &AreaConfig) -> io::Result<Self> {
-        let AreaConfig { directory, lanes, pages, log_id, .. } = config;
+        let AreaConfig { directory, lanes, pages, page_size, log_id, .. } = config;
         assert!(
             *lanes > 0 && (1..=MAX_PAGES).contains(pages),
             "a lane has room for a page, and a list for all of them"
         );
         let count = config.files.clamp(1, *lanes);
-        let layouts: Vec<_> =
-            (0..count).map(|file| Layout { lanes: (lanes - file).div_ceil(count), pages: *pages }).collect();
+        let layout = |file: usize| Layout {
+            lanes: (lanes - file).div_ceil(count),
+            pages: *pages,
+            page_size: *page_size,
+        };
+        let layouts: Vec<_> = (0..count).map(layout).collect();
         let mut files = Vec::with_capacity(count);
         let mut is_changed = false;
         for (number, layout) in layouts.iter().enumerate() {
             let mode = OpenMode::CREATE.direct().syncing(config.syncing);
             let file = fs.open(&directory.join(file_name(number)), mode)?;
-            if file.len()? != layout.len() || layout::read(&*file)? != Some((*layout, *log_id)) {
+            if file.len()? != layout.len() || layout::read(&*file, *page_size)? != Some((*layout, *log_id)) {
                 make(&*file, *layout, *log_id)?;
                 is_changed = true;
             }
@@ -165,8 +172,8 @@ impl Doublewrite {
 /// blocks is no change of the file system's own structures.
 fn make(file: &dyn File, layout: Layout, log_id: u64) -> io::Result<()> {
     file.set_len(0)?;
-    let zeros = AlignedBuf::zeroed(64 * PAGE_SIZE);
-    let mut end = PAGE_SIZE as u64;
+    let zeros = AlignedBuf::zeroed(1 << 20);
+    let mut end = LIST_PLACE as u64;
     while end < layout.len() {
         let step = (layout.len() - end).min(zeros.len() as u64);
         file.write_at(&zeros[..step as usize], end)?;
@@ -217,8 +224,6 @@ impl PageSink for Doublewrite {
         part.write_in_place(queue)
     }
 }
-
-const _: () = assert!(PAGE_SIZE.is_multiple_of(LIST_BLOCK));
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -44,6 +44,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::kept::{ApplyChanges, Keeping};
 use crate::memory::FrameMemory;
+use crate::page_size::PageSize;
 
 /// `oldest` of a page whose changes are all on disk or on their way there.
 pub(crate) const CLEAN: u64 = u64::MAX;
@@ -86,10 +87,15 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// `count` frames, of which there may be up to `most` one day; `apply` applies kept changes.
-    pub(crate) fn new(count: usize, most: usize, apply: Option<ApplyChanges>) -> std::io::Result<Self> {
+    /// `count` frames of pages of `size`, of which there may be up to `most` one day; `apply` applies kept changes.
+    pub(crate) fn new(
+        count: usize,
+        most: usize,
+        size: PageSize,
+        apply: Option<ApplyChanges>,
+    ) -> std::io::Result<Self> {
         let most = most.max(count);
-        let memory = FrameMemory::reserve(most)?;
+        let memory = FrameMemory::reserve(most, size)?;
         memory.supply(count)?;
         // SAFETY: zeros are valid atomic integers.
         let (owner, oldest, io) = unsafe {
@@ -361,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_last_frame_taken_makes_the_next_caller_wait_until_one_is_given_back() {
-        let frames = Frames::new(2, 2, None).unwrap();
+        let frames = Frames::new(2, 2, PageSize::DEFAULT, None).unwrap();
         let first = frames.take_free(0).unwrap();
         let second = frames.take_free(0).unwrap();
         assert_ne!(first, second);
@@ -375,7 +381,7 @@ mod tests {
 
     #[test]
     fn who_needs_two_frames_waits_for_two_and_who_needs_one_for_one() {
-        let frames = Frames::new(3, 3, None).unwrap();
+        let frames = Frames::new(3, 3, PageSize::DEFAULT, None).unwrap();
         let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
         let two = frames.take_free(1).unwrap_err();
         assert_eq!(frames.awaited(), 2);
@@ -390,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_page_changed_again_while_it_is_written_is_dirty_again() {
-        let frames = Frames::new(1, 1, None).unwrap();
+        let frames = Frames::new(1, 1, PageSize::DEFAULT, None).unwrap();
         assert!(frames.make_dirty(0, Lsn(100)));
         assert!(!frames.make_dirty(0, Lsn(200)));
         assert!(frames.begin_write(0));
@@ -403,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_frame_discarded_while_it_is_written_is_freed_by_the_writer() {
-        let frames = Frames::new(1, 1, None).unwrap();
+        let frames = Frames::new(1, 1, PageSize::DEFAULT, None).unwrap();
         assert!(!frames.discard(0));
         assert!(frames.begin_write(0));
         assert!(frames.discard(0));
@@ -413,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_grows_has_more_frames_and_those_who_waited_get_them() {
-        let frames = Frames::new(1, 3, None).unwrap();
+        let frames = Frames::new(1, 3, PageSize::DEFAULT, None).unwrap();
         let first = frames.take_free(0).unwrap();
         let two = frames.take_free(1).unwrap_err();
         frames.memory.supply(3).unwrap();
@@ -429,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_shrinks_withdraws_frames_as_they_become_free() {
-        let frames = Frames::new(4, 4, None).unwrap();
+        let frames = Frames::new(4, 4, PageSize::DEFAULT, None).unwrap();
         let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
         assert_eq!(taken, [0, 1, 2]);
         frames.withdraw(2);

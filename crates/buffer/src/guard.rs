@@ -34,8 +34,9 @@ use palisade_base::{Lsn, PageId};
 use palisade_log::LsnRange;
 
 use crate::latch::Version;
+use crate::memory::page_at;
 use crate::metrics;
-use crate::page::{Page, PageRead, ZERO_PAGE};
+use crate::page::{Page, PageRead};
 use crate::racy::RacyBytes;
 use crate::space::Space;
 use crate::table::Entry;
@@ -47,8 +48,17 @@ pub(crate) struct Place<'a> {
     pub(crate) entry: &'a Entry,
     pub(crate) id: PageId,
     pub(crate) frame: u32,
+    /// Bytes of the page.
+    pub(crate) size: u32,
     /// Start of the frame's memory. Makes the guards `!Send`.
     pub(crate) bytes: NonNull<u8>,
+}
+
+impl Place<'_> {
+    #[inline]
+    fn page(&self) -> NonNull<Page> {
+        page_at(self.bytes, self.size as usize)
+    }
 }
 
 /// A page that others may be changing. Nothing read from it means anything before [`validate`](Self::validate)
@@ -123,11 +133,21 @@ impl<'a> OptimisticPage<'a> {
     #[inline]
     fn racy(&self) -> RacyBytes {
         // SAFETY: frames are page-aligned and live as long as the pool, which the space borrowed by `self` keeps.
-        unsafe { RacyBytes::new(self.place.bytes) }
+        unsafe { RacyBytes::new(self.place.bytes, self.place.size as usize) }
     }
 }
 
 impl PageRead for OptimisticPage<'_> {
+    #[inline]
+    fn reader(&self) -> impl PageRead + Copy {
+        self.racy()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.place.size as usize
+    }
+
     #[inline]
     fn u8_at(&self, offset: usize) -> u8 {
         self.racy().u8_at(offset)
@@ -149,12 +169,12 @@ impl PageRead for OptimisticPage<'_> {
     }
 
     fn copy(&self, offset: usize, out: &mut [u8]) {
-        self.racy().copy(offset, out);
+        self.racy().copy_to(offset, out);
     }
 
     #[inline]
     fn compare(&self, offset: usize, len: usize, key: &[u8]) -> Ordering {
-        self.racy().compare(offset, len, key)
+        self.racy().compare_with(offset, len, key)
     }
 }
 
@@ -191,7 +211,7 @@ impl Deref for SharedPage<'_> {
     fn deref(&self) -> &Page {
         // SAFETY: a frame is an aligned page of initialised bytes that lives as long as the pool; the shared latch
         // keeps every `&mut Page` to it away while `self` lives.
-        unsafe { self.place.bytes.cast::<Page>().as_ref() }
+        unsafe { self.place.page().as_ref() }
     }
 }
 
@@ -291,7 +311,7 @@ impl<'a> ExclusivePage<'a> {
     fn page_mut(&mut self) -> &mut Page {
         // SAFETY: a frame is an aligned page of initialised bytes that lives as long as the pool; the exclusive latch
         // keeps every other `&Page` and `&mut Page` to it away while `self` lives.
-        unsafe { self.place.bytes.cast::<Page>().as_mut() }
+        unsafe { self.place.page().as_mut() }
     }
 }
 
@@ -301,10 +321,10 @@ impl Deref for ExclusivePage<'_> {
     #[inline]
     fn deref(&self) -> &Page {
         if matches!(self.content, Content::Recreated | Content::New) {
-            return &ZERO_PAGE;
+            return Page::zeros(self.place.size as usize);
         }
         // SAFETY: as in `page_mut`, with `&self`.
-        unsafe { self.place.bytes.cast::<Page>().as_ref() }
+        unsafe { self.place.page().as_ref() }
     }
 }
 

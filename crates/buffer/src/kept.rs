@@ -48,7 +48,7 @@ use std::time::Duration;
 
 use palisade_base::{Lsn, PageNo};
 
-use crate::page::{PAGE_SIZE, Page};
+use crate::page::Page;
 use crate::sync::AtomicPtr;
 
 #[cfg(all(test, loom))]
@@ -130,10 +130,10 @@ impl Keeping {
         self.share.store(percent.min(50), Relaxed);
     }
 
-    /// The pool has so many frames.
-    pub(crate) fn set_size(&self, frames: usize) {
+    /// The pool has frames of so many bytes.
+    pub(crate) fn set_size(&self, pool_bytes: usize) {
         let share = if self.apply.is_some() { self.share.load(Relaxed) as usize } else { 0 };
-        let limit = frames * PAGE_SIZE / 100 * share;
+        let limit = pool_bytes / 100 * share;
         self.limit.store(limit, Relaxed);
         if limit == 0 {
             self.is_recording.store(false, Relaxed);

@@ -39,6 +39,7 @@ mod neighbours;
 mod pacing;
 pub mod packing;
 pub mod page;
+mod page_size;
 pub mod places;
 pub mod pool;
 #[cfg(all(test, not(loom)))]
@@ -62,7 +63,8 @@ pub use kept::ApplyChanges;
 pub use neighbours::Neighbours;
 pub use pacing::{FlushSettings, IoCapacity};
 pub use packing::Packing;
-pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
+pub use page::{PAGE_HEADER, Page, PageRead};
+pub use page_size::PageSize;
 pub use places::{OutOfPlace, PlaceStore};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
 pub use resize::{ResizeError, Resizing};

@@ -4,12 +4,14 @@
 use std::io;
 use std::ptr::NonNull;
 
-use crate::page::PAGE_SIZE;
+use crate::page::Page;
+use crate::page_size::PageSize;
 
-/// Room for a number of pages, aligned to a page and never moved.
+/// Room for a number of pages, aligned to the least page and never moved.
 pub(crate) struct FrameMemory {
     base: NonNull<u8>,
     frames: usize,
+    size: PageSize,
 }
 
 // SAFETY: `FrameMemory` only hands out addresses; who may touch the bytes there is decided by the latches.
@@ -19,10 +21,10 @@ unsafe impl Sync for FrameMemory {}
 
 impl FrameMemory {
     /// Addresses for `frames` pages, which may not be touched before memory is [supplied](Self::supply).
-    pub(crate) fn reserve(frames: usize) -> io::Result<Self> {
+    pub(crate) fn reserve(frames: usize, size: PageSize) -> io::Result<Self> {
         let bytes =
-            frames.checked_mul(PAGE_SIZE).filter(|&bytes| bytes > 0).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(FrameMemory { base: Self::map_bytes(bytes)?, frames })
+            frames.checked_mul(size.bytes()).filter(|&bytes| bytes > 0).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(FrameMemory { base: Self::map_bytes(bytes)?, frames, size })
     }
 
     #[cfg(not(miri))]
@@ -59,7 +61,7 @@ impl FrameMemory {
             unsafe {
                 mprotect(
                     self.base.as_ptr().cast(),
-                    frames * PAGE_SIZE,
+                    frames * self.size.bytes(),
                     MprotectFlags::READ | MprotectFlags::WRITE,
                 )
             }?;
@@ -79,8 +81,8 @@ impl FrameMemory {
             // afterwards.
             let _ = unsafe {
                 madvise(
-                    self.base.add(from * PAGE_SIZE).as_ptr().cast(),
-                    (to - from) * PAGE_SIZE,
+                    self.base.add(from * self.size.bytes()).as_ptr().cast(),
+                    (to - from) * self.size.bytes(),
                     Advice::LinuxDontNeed,
                 )
             };
@@ -96,7 +98,7 @@ impl FrameMemory {
 
     #[cfg(miri)]
     fn layout(bytes: usize) -> std::alloc::Layout {
-        std::alloc::Layout::from_size_align(bytes, PAGE_SIZE).expect("a valid layout")
+        std::alloc::Layout::from_size_align(bytes, PageSize::LEAST.bytes()).expect("a valid layout")
     }
 
     /// Where frame `index` begins.
@@ -105,13 +107,33 @@ impl FrameMemory {
         let index = index as usize;
         assert!(index < self.frames, "there is no such frame");
         // SAFETY: the offset lies within the mapping.
-        unsafe { self.base.add(index * PAGE_SIZE) }
+        unsafe { self.base.add(index * self.size.bytes()) }
     }
+
+    /// Bytes of a frame.
+    #[inline]
+    pub(crate) fn size(&self) -> PageSize {
+        self.size
+    }
+
+    /// Frame `index` as a page. Whoever makes a reference of it has that page's latch, or the frame to itself.
+    #[inline]
+    pub(crate) fn page(&self, index: u32) -> NonNull<Page> {
+        page_at(self.frame(index), self.size.bytes())
+    }
+}
+
+/// The `size` bytes from `bytes` on as a page, which is a slice of bytes and nothing else.
+#[inline]
+pub(crate) fn page_at(bytes: NonNull<u8>, size: usize) -> NonNull<Page> {
+    let slice = NonNull::slice_from_raw_parts(bytes, size);
+    // SAFETY: the pointer is not null.
+    unsafe { NonNull::new_unchecked(slice.as_ptr() as *mut Page) }
 }
 
 impl Drop for FrameMemory {
     fn drop(&mut self) {
-        let bytes = self.frames * PAGE_SIZE;
+        let bytes = self.frames * self.size.bytes();
         #[cfg(not(miri))]
         // SAFETY: the mapping was made by `reserve` with this length, and guards borrow the pool that owns
         // it.

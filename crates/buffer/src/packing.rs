@@ -31,16 +31,13 @@ use palisade_io::File;
 use parking_lot::Mutex;
 
 use crate::metrics;
-use crate::page::PAGE_SIZE;
+use crate::page_size::PageSize;
 use crate::stored::{BLOCK, Codec, Encoder};
 
 /// So many pages in a row may fail to become smaller before it is tried less often.
 const PATIENCE: u32 = 8;
 /// Most pages that are stored as they are between two attempts.
 const LONGEST_PAUSE: u32 = 1024;
-
-/// Blocks of a place.
-const PLACE_BLOCKS: u8 = (PAGE_SIZE / BLOCK) as u8;
 
 /// How pages of one space are compressed.
 pub struct Packing {
@@ -84,13 +81,13 @@ impl Packing {
     pub(crate) fn pack(&self, encoder: &mut Encoder, pool_level: u8, bytes: &mut [u8]) -> usize {
         if self.is_pointless() || self.pauses() {
             metrics::PAGE_COMPRESSION_SKIPPED.increment();
-            return PAGE_SIZE;
+            return bytes.len();
         }
         match encoder.encode(self.codec, self.level.unwrap_or(pool_level), bytes) {
             Some(stored) => {
                 self.failures.store(0, Ordering::Relaxed);
                 metrics::PAGES_COMPRESSED.increment();
-                metrics::PAGE_COMPRESSION_SAVED.add((PAGE_SIZE - stored) as u64);
+                metrics::PAGE_COMPRESSION_SAVED.add((bytes.len() - stored) as u64);
                 stored
             }
             None => {
@@ -100,7 +97,7 @@ impl Packing {
                     self.pause.store(pause, Ordering::Relaxed);
                 }
                 metrics::PAGE_COMPRESSION_FAILED.increment();
-                PAGE_SIZE
+                bytes.len()
             }
         }
     }
@@ -115,14 +112,14 @@ impl Packing {
     }
 
     /// The stored form of `page` is durable in its place: punches what its place has beyond it.
-    pub(crate) fn is_in_place(&self, file: &dyn File, page: PageNo, stored: usize) {
+    pub(crate) fn is_in_place(&self, file: &dyn File, size: PageSize, page: PageNo, stored: usize) {
         let now = (stored / BLOCK) as u8;
         let had = match self.blocks.lock().get(page.0 as usize) {
-            None | Some(0) => PLACE_BLOCKS,
+            None | Some(0) => (size.bytes() / BLOCK) as u8,
             Some(had) => *had,
         };
         if now < had && !self.is_pointless() {
-            let offset = u64::from(page.0) * PAGE_SIZE as u64 + stored as u64;
+            let offset = size.offset(page) + stored as u64;
             match file.punch_hole(offset, u64::from(had - now) * BLOCK as u64) {
                 Ok(()) => metrics::PAGE_HOLES_PUNCHED.increment(),
                 // The room is lost until the page is written the next time, and nothing else.
@@ -157,12 +154,15 @@ impl Packing {
 mod tests {
     use super::*;
     use crate::page::{self, Page};
+
+    const SIZE: PageSize = PageSize::DEFAULT;
+    const PAGE_SIZE: usize = SIZE.bytes();
     use palisade_base::prng::{Prng, test_seed};
     use palisade_base::{PageId, SpaceId};
 
     fn page_of(fill: impl FnOnce(&mut Page)) -> Box<Page> {
         let id = PageId { space: SpaceId(5), page: PageNo(6) };
-        let mut page = Page::zeroed();
+        let mut page = Page::zeroed(SIZE);
         page.format(id);
         fill(&mut page);
         page::seal(id, &mut page);
@@ -177,7 +177,7 @@ mod tests {
         let (packing, mut encoder) = (Packing::new(Codec::Lz4, None), Encoder::default());
         let mut try_one = |page: &Page| {
             let attempts = packing.failures.load(Ordering::Relaxed);
-            let stored = packing.pack(&mut encoder, 6, &mut page.clone());
+            let stored = packing.pack(&mut encoder, 6, &mut page.to_owned());
             (packing.failures.load(Ordering::Relaxed) != attempts, stored)
         };
         let attempts = (0..10_000).filter(|_| try_one(&noise).0).count();
@@ -198,7 +198,7 @@ mod tests {
         let packing = Packing::new(Codec::Zstd, None);
         let punched = |stored: usize| {
             fs.start_trace();
-            packing.is_in_place(&*file, PageNo(2), stored);
+            packing.is_in_place(&*file, SIZE, PageNo(2), stored);
             fs.take_trace()
         };
         assert_eq!(punched(2 * BLOCK), "punch_hole f 40960+8192\n");

@@ -1,4 +1,4 @@
-//! A page: 16 KiB, of which the first 32 bytes belong to this crate.
+//! A page: 4 to 64 KiB, of which the first 32 bytes belong to this crate.
 //!
 //! ```text
 //!   0        4         8       12          14      16         24         32
@@ -6,7 +6,7 @@
 //!   u32      u32       u32     u16         u16     u64        8 bytes
 //! ```
 //!
-//! Little-endian. The checksum is the CRC-32C of bytes 4..16384 and so covers the page's id: a page written to the
+//! Little-endian. The checksum is the CRC-32C of byte 4 to the last and so covers the page's id: a page written to the
 //! wrong place is told from a good one even though every byte of it is intact. It is computed when a copy of the page
 //! leaves for disk ([`seal`]) and checked when one comes back ([`verify`]); in memory it is stale. On disk a page may be
 //! compressed ([`stored`]): the reserved bytes then say how.
@@ -23,10 +23,9 @@ use palisade_base::checksum::crc32c;
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 
 use crate::error::Corruption;
+use crate::page_size::PageSize;
 use crate::stored;
 
-/// Bytes in a page.
-pub const PAGE_SIZE: usize = 16384;
 /// Bytes at the front of every page that this crate owns; the body follows.
 pub const PAGE_HEADER: usize = 32;
 
@@ -39,6 +38,11 @@ const PAGE_LSN: usize = 16;
 
 /// Reading a page, under whatever latch.
 pub trait PageRead {
+    /// The same page, read from a value of its own. A loop that reads through one has address and size in registers:
+    /// behind a reference they are loaded again at every turn, because the loads of an optimistic reader are atomic.
+    fn reader(&self) -> impl PageRead + Copy;
+    /// Bytes of the page.
+    fn size(&self) -> usize;
     /// The byte at `offset`; 0 out of range.
     fn u8_at(&self, offset: usize) -> u8;
     /// The little-endian `u16` at `offset`; 0 if any of it is out of range.
@@ -90,30 +94,50 @@ pub trait PageRead {
     }
 }
 
-/// The bytes of a page. Dereferences to `[u8]`.
-#[repr(C, align(4096))]
-#[derive(Clone)]
-pub struct Page([u8; PAGE_SIZE]);
+/// The bytes of a page, as many as a [`PageSize`] has. Dereferences to `[u8]`.
+#[repr(transparent)]
+pub struct Page([u8]);
 
-const _: () = assert!(size_of::<Page>() == PAGE_SIZE && PAGE_HEADER.is_multiple_of(8));
+const _: () = assert!(PAGE_HEADER.is_multiple_of(8));
 
 /// What a page that has been created and not yet written reads as.
-pub(crate) static ZERO_PAGE: Page = Page([0; PAGE_SIZE]);
+static ZEROS: [u8; PageSize::MOST.bytes()] = [0; PageSize::MOST.bytes()];
 
 impl Page {
     /// A page of zeros outside the pool; for tests and for rebuilding pages.
-    pub fn zeroed() -> Box<Page> {
-        Box::new(ZERO_PAGE.clone())
+    pub fn zeroed(size: PageSize) -> Box<Page> {
+        Page::boxed(vec![0; size.bytes()].into_boxed_slice())
     }
 
-    /// Bytes of a page, which are aligned as one, as the page.
+    fn boxed(bytes: Box<[u8]>) -> Box<Page> {
+        assert!(PageSize::of(bytes.len() as u64).is_some(), "the bytes of one page");
+        // SAFETY: a page is a slice of bytes and nothing else; the box is given up and taken over.
+        unsafe { Box::from_raw(Box::into_raw(bytes) as *mut Page) }
+    }
+
+    /// What a page of `size` bytes that has been created and not yet written reads as.
+    pub(crate) fn zeros(size: usize) -> &'static Page {
+        Page::of(&ZEROS[..size])
+    }
+
+    /// The bytes of a page as the page.
+    pub(crate) fn of(bytes: &[u8]) -> &Page {
+        assert!(PageSize::of(bytes.len() as u64).is_some(), "the bytes of one page");
+        // SAFETY: a page is a slice of bytes and nothing else; the borrow goes over to it.
+        unsafe { &*(bytes as *const [u8] as *const Page) }
+    }
+
+    /// The bytes of a page as the page.
     pub(crate) fn of_bytes(bytes: &mut [u8]) -> &mut Page {
-        assert!(
-            bytes.len() == PAGE_SIZE && bytes.as_ptr().cast::<Page>().is_aligned(),
-            "the bytes of one page"
-        );
-        // SAFETY: a page is so many bytes and nothing else, so aligned; the borrow goes over to it.
-        unsafe { &mut *bytes.as_mut_ptr().cast::<Page>() }
+        assert!(PageSize::of(bytes.len() as u64).is_some(), "the bytes of one page");
+        // SAFETY: a page is a slice of bytes and nothing else; the borrow goes over to it.
+        unsafe { &mut *(bytes as *mut [u8] as *mut Page) }
+    }
+
+    /// Bytes of the page.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.0.len()
     }
 
     /// Zeros, but for the id in the header.
@@ -164,6 +188,9 @@ impl Page {
     /// The `len` bytes at `offset`; `None` if any of them is out of range.
     #[inline]
     pub fn slice(&self, offset: usize, len: usize) -> Option<&[u8]> {
+        // A read at a constant offset near the front needs no comparison then. SAFETY: every page is made of so many
+        // bytes as a `PageSize` says.
+        unsafe { std::hint::assert_unchecked(self.0.len() >= PageSize::LEAST.bytes()) };
         self.0.get(offset..)?.get(..len)
     }
 
@@ -173,6 +200,20 @@ impl Page {
             Some(Ok(bytes)) => bytes,
             _ => [0; N],
         }
+    }
+}
+
+impl ToOwned for Page {
+    type Owned = Box<Page>;
+
+    fn to_owned(&self) -> Box<Page> {
+        Page::boxed(Box::from(&self.0))
+    }
+}
+
+impl Clone for Box<Page> {
+    fn clone(&self) -> Box<Page> {
+        (**self).to_owned()
     }
 }
 
@@ -192,7 +233,58 @@ impl DerefMut for Page {
     }
 }
 
+impl PageRead for &Page {
+    #[inline]
+    fn reader(&self) -> impl PageRead + Copy {
+        *self
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+
+    #[inline]
+    fn u8_at(&self, offset: usize) -> u8 {
+        (**self).u8_at(offset)
+    }
+
+    #[inline]
+    fn u16_at(&self, offset: usize) -> u16 {
+        (**self).u16_at(offset)
+    }
+
+    #[inline]
+    fn u32_at(&self, offset: usize) -> u32 {
+        (**self).u32_at(offset)
+    }
+
+    #[inline]
+    fn u64_at(&self, offset: usize) -> u64 {
+        (**self).u64_at(offset)
+    }
+
+    fn copy(&self, offset: usize, out: &mut [u8]) {
+        (**self).copy(offset, out);
+    }
+
+    #[inline]
+    fn compare(&self, offset: usize, len: usize, key: &[u8]) -> Ordering {
+        (**self).compare(offset, len, key)
+    }
+}
+
 impl PageRead for Page {
+    #[inline]
+    fn reader(&self) -> impl PageRead + Copy {
+        self
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
     #[inline]
     fn u8_at(&self, offset: usize) -> u8 {
         self.0.get(offset).copied().unwrap_or(0)
@@ -214,7 +306,7 @@ impl PageRead for Page {
     }
 
     fn copy(&self, offset: usize, out: &mut [u8]) {
-        let available = &self.0[offset.min(PAGE_SIZE)..];
+        let available = &self.0[offset.min(self.0.len())..];
         let count = available.len().min(out.len());
         out[..count].copy_from_slice(&available[..count]);
         out[count..].fill(0);
@@ -222,7 +314,7 @@ impl PageRead for Page {
 
     #[inline]
     fn compare(&self, offset: usize, len: usize, key: &[u8]) -> Ordering {
-        let available = &self.0[offset.min(PAGE_SIZE)..];
+        let available = &self.0[offset.min(self.0.len())..];
         available[..len.min(available.len())].cmp(key)
     }
 }
@@ -230,7 +322,7 @@ impl PageRead for Page {
 /// Makes a private copy of page `id` ready for disk: computes its checksum, which covers the id. `bytes` is one page.
 pub fn seal(id: PageId, bytes: &mut [u8]) {
     assert_eq!(stored_id(bytes), id, "a page must carry its own id when it leaves for disk");
-    assert_eq!(bytes.len(), PAGE_SIZE, "a checksum covers exactly one page");
+    assert!(PageSize::of(bytes.len() as u64).is_some(), "a checksum covers exactly one page");
     seal_stored(bytes);
 }
 
@@ -248,7 +340,7 @@ pub(crate) fn has_own_checksum(bytes: &[u8]) -> bool {
 /// Whether `bytes`, read from where page `id` lives, are that page, whole, in whatever [form](stored) it is
 /// stored. `bytes` is as long as one page.
 pub fn verify(id: PageId, bytes: &[u8]) -> Result<(), Corruption> {
-    assert_eq!(bytes.len(), PAGE_SIZE, "a page's place is as long as a page");
+    assert!(PageSize::of(bytes.len() as u64).is_some(), "a page's place is as long as a page");
     let stored = stored_checksum(bytes);
     let computed = checksum(&bytes[..stored::stored_len(bytes)]);
     if stored != computed {
@@ -292,10 +384,11 @@ fn u32_in(bytes: &[u8], offset: usize) -> u32 {
 mod tests {
     use super::*;
 
+    const PAGE_SIZE: usize = PageSize::DEFAULT.bytes();
     const ID: PageId = PageId { space: SpaceId(7), page: PageNo(9) };
 
     fn sealed() -> Box<Page> {
-        let mut page = Page::zeroed();
+        let mut page = Page::zeroed(PageSize::DEFAULT);
         page.format(ID);
         page.put(100, b"payload");
         page.set_page_lsn(Lsn(77));
@@ -321,12 +414,12 @@ mod tests {
         let page = sealed();
         let other = PageId { page: PageNo(10), ..ID };
         assert_eq!(verify(other, &page), Err(Corruption::WrongPage { found: ID }));
-        assert_eq!(verify(ID, &ZERO_PAGE), Err(Corruption::Zeroed));
+        assert_eq!(verify(ID, Page::zeros(PAGE_SIZE)), Err(Corruption::Zeroed));
     }
 
     #[test]
     fn reads_out_of_range_give_zeros() {
-        let mut page = Page::zeroed();
+        let mut page = Page::zeroed(PageSize::DEFAULT);
         page.fill(0xff);
         for offset in [PAGE_SIZE - 1, PAGE_SIZE, usize::MAX - 3, usize::MAX] {
             assert_eq!((page.u16_at(offset), page.u32_at(offset), page.u64_at(offset)), (0, 0, 0));

@@ -40,7 +40,8 @@ use crate::flush_list::FlushList;
 use crate::frames::Frames;
 use crate::kept::ApplyChanges;
 use crate::pacing::FlushSettings;
-use crate::page::{PAGE_SIZE, Page};
+use crate::page::Page;
+use crate::page_size::PageSize;
 use crate::places::{OutOfPlace, PlaceStore};
 use crate::resize::Resize;
 use crate::sink::PageSink;
@@ -71,6 +72,8 @@ pub type PageBlank = fn(&mut Page);
 /// Settings of the pool.
 #[derive(Clone)]
 pub struct BufferConfig {
+    /// Bytes of a page, of all spaces.
+    pub page_size: PageSize,
     /// Frames: `innodb_buffer_pool_size` divided by the page size.
     pub frames: usize,
     /// Frames that it can be [resized](BufferPool::resize) to at most: addresses are set aside for so many.
@@ -108,6 +111,7 @@ impl BufferConfig {
     /// MySQL's defaults, for a pool of `frames` frames.
     pub fn new(frames: usize) -> Self {
         BufferConfig {
+            page_size: PageSize::DEFAULT,
             frames,
             most_frames: frames,
             lru_scan_depth: 1024,
@@ -265,8 +269,9 @@ impl Core {
     pub(crate) fn charge_lists(&self) {
         let frames = &self.frames;
         let (used, limit) = frames.keeping.used();
-        let (size, wanted) = (frames.size(), used / PAGE_SIZE);
-        frames.charge(wanted, size / 512, size.saturating_sub(2 * limit / PAGE_SIZE));
+        let page = frames.memory.size().bytes();
+        let (size, wanted) = (frames.size(), used / page);
+        frames.charge(wanted, size / 512, size.saturating_sub(2 * limit / page));
     }
 
     /// A write has failed: nothing is written any more, if the hook lets the process live at all.
@@ -344,13 +349,13 @@ impl BufferPool {
     /// A pool without spaces, whose cleaners do not run yet.
     pub fn new(config: BufferConfig, log: Arc<Log>, io: Arc<IoPool>) -> Result<Arc<Self>, Error> {
         assert!(config.frames > 0, "a buffer pool has frames");
-        let made = Frames::new(config.frames, config.most_frames, config.apply);
+        let made = Frames::new(config.frames, config.most_frames, config.page_size, config.apply);
         let frames = made.map_err(|source| Error::Memory {
-            bytes: config.frames.saturating_mul(PAGE_SIZE),
+            bytes: config.frames.saturating_mul(config.page_size.bytes()),
             source: Arc::new(source),
         })?;
         frames.keeping.set_share(config.kept_share);
-        frames.keeping.set_size(config.frames);
+        frames.keeping.set_size(config.frames.saturating_mul(config.page_size.bytes()));
         let (cleaners, batch_pages) = (config.page_cleaners.max(1), config.batch_pages.max(1));
         let tuning = Tuning::new(&config);
         let core = Core {
@@ -368,7 +373,7 @@ impl BufferPool {
             hand: AtomicUsize::new(0),
             wanted: Wanted::default(),
         };
-        let cleaner = |lane| Cleaner::new(lane, batch_pages, &core.io);
+        let cleaner = |lane| Cleaner::new(lane, batch_pages, config.page_size, &core.io);
         let coordinator = Mutex::new(Coordinator::new(cleaner(0)));
         let evictors = (1..cleaners).map(|lane| Mutex::new(cleaner(lane))).collect();
         Ok(Arc::new(BufferPool {
@@ -557,6 +562,11 @@ impl BufferPool {
         }
     }
 
+    /// Bytes of a page.
+    pub fn page_size(&self) -> PageSize {
+        self.core.frames.memory.size()
+    }
+
     /// Frames of the pool.
     pub fn frames(&self) -> usize {
         self.core.frames.count()
@@ -582,7 +592,7 @@ impl BufferPool {
     pub fn set_kept_share(&self, percent: u32) {
         let keeping = &self.core.frames.keeping;
         keeping.set_share(percent);
-        keeping.set_size(self.core.frames.size());
+        keeping.set_size(self.core.frames.size() * self.page_size().bytes());
     }
 
     /// Nothing, unless pages cannot be written because the disk is too full for them, such as compressed ones
@@ -620,6 +630,7 @@ impl BufferPool {
     /// Copies what the pool knows into the gauges of [`metrics`]. Whoever shows them calls this
     /// first; the cleaners do it now and then.
     pub fn publish_metrics(&self) {
+        let bytes = self.page_size().bytes() as u64;
         let (total, free) = (self.frames() as u64, self.free_frames() as u64);
         let dirty = self.dirty_pages() as u64;
         metrics::BUFFER_POOL_PAGES_TOTAL.set(total);
@@ -628,11 +639,11 @@ impl BufferPool {
         metrics::BUFFER_POOL_PAGES_MISC.set(charged);
         let data = total.saturating_sub(free + charged);
         metrics::BUFFER_POOL_PAGES_DATA.set(data);
-        metrics::BUFFER_POOL_BYTES_DATA.set(data * PAGE_SIZE as u64);
+        metrics::BUFFER_POOL_BYTES_DATA.set(data * bytes);
         metrics::CHANGES_KEPT_PAGES.set(self.kept_pages() as u64);
         metrics::CHANGES_KEPT_BYTES.set(self.core.frames.keeping.used().0 as u64);
         metrics::BUFFER_POOL_PAGES_DIRTY.set(dirty);
-        metrics::BUFFER_POOL_BYTES_DIRTY.set(dirty * PAGE_SIZE as u64);
+        metrics::BUFFER_POOL_BYTES_DIRTY.set(dirty * bytes);
         metrics::BUFFER_POOL_READ_REQUESTS.set(requests::total());
         let log_capacity = self.core.log.usable_capacity() as f64;
         metrics::LOG_MAX_MODIFIED_AGE_ASYNC.set((log_capacity * pacing::HIGH_AGE) as u64);

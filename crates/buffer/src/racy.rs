@@ -13,20 +13,26 @@ use std::cmp::Ordering;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::page::PAGE_SIZE;
+use crate::page::PageRead;
+use crate::page_size::PageSize;
 
 const WORD: usize = 8;
-const WORDS: usize = PAGE_SIZE / WORD;
 
 /// The bytes of a frame, to be read as described at the head of this module.
 #[derive(Clone, Copy)]
-pub(crate) struct RacyBytes(NonNull<u64>);
+pub(crate) struct RacyBytes {
+    words: NonNull<u64>,
+    /// Bytes of the frame.
+    len: usize,
+}
 
 macro_rules! read {
     ($name:ident, $type:ty) => {
         #[inline]
-        pub(crate) fn $name(self, offset: usize) -> $type {
-            if offset > PAGE_SIZE - size_of::<$type>() {
+        fn $name(self, offset: usize) -> $type {
+            // A read at a constant offset near the front needs no comparison then. SAFETY: `new`'s caller said so.
+            unsafe { std::hint::assert_unchecked(self.len >= PageSize::LEAST.bytes()) };
+            if offset > self.len - size_of::<$type>() {
                 return 0;
             }
             let (index, shift) = (offset / WORD, (offset % WORD) * 8);
@@ -42,47 +48,49 @@ macro_rules! read {
 
 impl RacyBytes {
     /// # Safety
-    /// `frame` must be valid for reads of a page, aligned to 8, for as long as the result and its copies are used.
-    pub(crate) unsafe fn new(frame: NonNull<u8>) -> Self {
-        RacyBytes(frame.cast())
+    /// `frame` must be valid for reads of `len` bytes, as many as a page has, aligned to 8, for as long as the result and its
+    /// copies are used.
+    #[inline]
+    pub(crate) unsafe fn new(frame: NonNull<u8>, len: usize) -> Self {
+        RacyBytes { words: frame.cast(), len }
     }
 
     #[inline]
     fn word(self, index: usize) -> u64 {
-        debug_assert!(index < WORDS);
-        // SAFETY: the callers keep `index` below WORDS (each checks its last byte against PAGE_SIZE), and `new`'s
+        debug_assert!(index < self.len / WORD);
+        // SAFETY: the callers keep `index` within the page (each checks its last byte against `len`), and `new`'s
         // caller promised an aligned page that stays valid. The word may be written to meanwhile; see the module head.
-        u64::from_le(unsafe { AtomicU64::from_ptr(self.0.add(index).as_ptr()) }.load(Relaxed))
+        u64::from_le(unsafe { AtomicU64::from_ptr(self.words.add(index).as_ptr()) }.load(Relaxed))
     }
 
-    read!(u8_at, u8);
-    read!(u16_at, u16);
-    read!(u32_at, u32);
-    read!(u64_at, u64);
+    read!(byte, u8);
+    read!(short, u16);
+    read!(int, u32);
+    read!(long, u64);
 
-    pub(crate) fn copy(self, offset: usize, out: &mut [u8]) {
-        let available = PAGE_SIZE.saturating_sub(offset).min(out.len());
+    pub(crate) fn copy_to(self, offset: usize, out: &mut [u8]) {
+        let available = self.len.saturating_sub(offset).min(out.len());
         let (inside, outside) = out.split_at_mut(available);
         outside.fill(0);
         let mut at = offset;
         let mut chunks = inside.chunks_exact_mut(WORD);
         for chunk in &mut chunks {
-            chunk.copy_from_slice(&self.u64_at(at).to_le_bytes());
+            chunk.copy_from_slice(&self.long(at).to_le_bytes());
             at += WORD;
         }
         for byte in chunks.into_remainder() {
-            *byte = self.u8_at(at);
+            *byte = self.byte(at);
             at += 1;
         }
     }
 
     #[inline]
-    pub(crate) fn compare(self, offset: usize, len: usize, key: &[u8]) -> Ordering {
-        let len = len.min(PAGE_SIZE.saturating_sub(offset));
+    pub(crate) fn compare_with(self, offset: usize, len: usize, key: &[u8]) -> Ordering {
+        let len = len.min(self.len.saturating_sub(offset));
         let common = len.min(key.len());
         let mut at = 0;
         while at + WORD <= common {
-            let ours = self.u64_at(offset + at).swap_bytes();
+            let ours = self.long(offset + at).swap_bytes();
             let theirs = u64::from_be_bytes(std::array::from_fn(|i| key[at + i]));
             if ours != theirs {
                 return ours.cmp(&theirs);
@@ -90,7 +98,7 @@ impl RacyBytes {
             at += WORD;
         }
         for (i, &theirs) in key[at..common].iter().enumerate() {
-            let ours = self.u8_at(offset + at + i);
+            let ours = self.byte(offset + at + i);
             if ours != theirs {
                 return ours.cmp(&theirs);
             }
@@ -99,24 +107,67 @@ impl RacyBytes {
     }
 }
 
+impl PageRead for RacyBytes {
+    #[inline]
+    fn reader(&self) -> impl PageRead + Copy {
+        *self
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn u8_at(&self, offset: usize) -> u8 {
+        self.byte(offset)
+    }
+
+    #[inline]
+    fn u16_at(&self, offset: usize) -> u16 {
+        self.short(offset)
+    }
+
+    #[inline]
+    fn u32_at(&self, offset: usize) -> u32 {
+        self.int(offset)
+    }
+
+    #[inline]
+    fn u64_at(&self, offset: usize) -> u64 {
+        self.long(offset)
+    }
+
+    fn copy(&self, offset: usize, out: &mut [u8]) {
+        self.copy_to(offset, out);
+    }
+
+    #[inline]
+    fn compare(&self, offset: usize, len: usize, key: &[u8]) -> Ordering {
+        self.compare_with(offset, len, key)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Page, PageRead};
+    use crate::page::Page;
     use palisade_base::prng::{Prng, test_seed};
 
     /// Every racy read agrees with the plain one, in range and out of it.
     #[test]
     fn racy_reads_agree_with_plain_reads() {
         let mut random = Prng::new(test_seed(1));
-        let mut page = Page::zeroed();
-        random.fill(&mut page);
-        // SAFETY: the box outlives `racy` and is an aligned page.
-        let racy = unsafe { RacyBytes::new(NonNull::from(&mut **page).cast()) };
+        let size = *random.pick(&PageSize::ALL);
+        let mut bytes = palisade_io::AlignedBuf::zeroed(size.bytes());
+        random.fill(&mut bytes);
+        let page = Page::of(&bytes);
+        // SAFETY: the buffer outlives `racy` and is an aligned page.
+        let racy = unsafe { RacyBytes::new(NonNull::from(&**page).cast(), size.bytes()) };
         for round in 0..if cfg!(miri) { 60 } else { 20_000 } {
             let offset = match round % 3 {
-                0 => random.below(PAGE_SIZE as u64 + 20) as usize,
-                1 => PAGE_SIZE - random.below(20) as usize,
+                0 => random.below(size.bytes() as u64 + 20) as usize,
+                1 => size.bytes() - random.below(20) as usize,
                 _ => usize::MAX - random.below(20) as usize,
             };
             assert_eq!(racy.u8_at(offset), page.u8_at(offset));
@@ -125,14 +176,14 @@ mod tests {
             assert_eq!(racy.u64_at(offset), page.u64_at(offset));
             let len = random.below(40) as usize;
             let (mut ours, mut theirs) = (vec![1; len], vec![2; len]);
-            racy.copy(offset, &mut ours);
+            racy.copy_to(offset, &mut ours);
             page.copy(offset, &mut theirs);
             assert_eq!(ours, theirs);
             if len > 0 && random.one_in(2) {
                 ours[random.below(len as u64) as usize] ^= 1 << random.below(8);
             }
             ours.truncate(random.below(len as u64 + 1) as usize);
-            assert_eq!(racy.compare(offset, len, &ours), page.compare(offset, len, &ours));
+            assert_eq!(racy.compare_with(offset, len, &ours), page.compare(offset, len, &ours));
         }
     }
 }

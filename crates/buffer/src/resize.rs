@@ -32,7 +32,6 @@ use palisade_base::PageId;
 
 use crate::frames::CLEAN;
 use crate::metrics;
-use crate::page::PAGE_SIZE;
 use crate::pool::{BufferPool, Core};
 use crate::space::Space;
 
@@ -123,7 +122,7 @@ impl BufferPool {
             core.frames.withdraw(to);
         }
         *resize = Resize { state: Resizing::UnderWay { from, to, done: 0 }, next: to };
-        core.frames.keeping.set_size(to);
+        core.frames.keeping.set_size(to * core.frames.memory.size().bytes());
         drop(resize);
         core.wake_cleaners();
         Ok(())
@@ -216,12 +215,13 @@ fn move_page(core: &Core, space: &Space, id: PageId, from: u32) -> Vacated {
         metrics::BUFFER_LRU_EVICTED.add(1);
     } else {
         let Some(to) = frames.take_spare(core.free_target() / 2) else { return Vacated::NoRoom };
-        // SAFETY: both are frames of `PAGE_SIZE` bytes of which there is memory, and not the same. The latch
+        // SAFETY: both are frames of a page's bytes of which there is memory, and not the same. The latch
         // keeps others from the page in `from`; `to` came from the free list, and optimistic readers of what
         // it held find that page's version grown.
         unsafe {
             let source = frames.memory.frame(from).as_ptr();
-            std::ptr::copy_nonoverlapping(source, frames.memory.frame(to).as_ptr(), PAGE_SIZE);
+            let size = frames.memory.size().bytes();
+            std::ptr::copy_nonoverlapping(source, frames.memory.frame(to).as_ptr(), size);
         }
         frames.move_mark(from, to);
         frames.set_owner(to, Some(id));

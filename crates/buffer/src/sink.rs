@@ -34,7 +34,8 @@ use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 
 use crate::metrics;
 use crate::packing::Packing;
-use crate::page::{self, PAGE_SIZE, Page};
+use crate::page::{self, Page};
+use crate::page_size::PageSize;
 use crate::pool::PageBlank;
 use crate::stored::Encoder;
 
@@ -57,6 +58,7 @@ pub struct BatchPage {
 pub(crate) struct Batch {
     pages: Vec<BatchPage>,
     bytes: AlignedBuf,
+    size: PageSize,
     parts: Vec<Part>,
     /// Parts that have been written; they are the first ones.
     written: usize,
@@ -71,10 +73,11 @@ struct Part {
 
 impl Batch {
     /// An empty batch with room for `capacity` pages.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
+    pub(crate) fn with_capacity(capacity: usize, size: PageSize) -> Self {
         Batch {
             pages: Vec::with_capacity(capacity),
-            bytes: AlignedBuf::zeroed(capacity * PAGE_SIZE),
+            bytes: AlignedBuf::zeroed(capacity * size.bytes()),
+            size,
             parts: Vec::new(),
             written: 0,
             encoder: Encoder::default(),
@@ -83,7 +86,7 @@ impl Batch {
 
     /// Pages the batch has room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.bytes.len() / PAGE_SIZE
+        self.bytes.len() / self.size.bytes()
     }
 
     /// Where the next part begins.
@@ -97,10 +100,11 @@ impl Batch {
             self.pages[self.part_start()..].last().is_none_or(|last| last.id < id),
             "a part is in ascending order of page id"
         );
-        let start = self.pages.len() * PAGE_SIZE;
-        self.bytes[start..start + PAGE_SIZE].copy_from_slice(page);
+        let size = self.size.bytes();
+        let start = self.pages.len() * size;
+        self.bytes[start..start + size].copy_from_slice(page);
         let (lsn, file) = (page::stored_lsn(page), Some(file.clone()));
-        self.pages.push(BatchPage { id, lsn, file, stored: PAGE_SIZE, packing: None });
+        self.pages.push(BatchPage { id, lsn, file, stored: size, packing: None });
     }
 
     /// The page that was pushed last is to be compressed.
@@ -124,7 +128,7 @@ impl Batch {
     /// Computes the checksums, and compresses what is to be, once `blank` has taken out what means nothing;
     /// by zlib at `level`.
     pub(crate) fn seal(&mut self, level: u8, blank: PageBlank) {
-        for (entry, bytes) in self.pages.iter_mut().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
+        for (entry, bytes) in self.pages.iter_mut().zip(self.bytes.chunks_exact_mut(self.size.bytes())) {
             if entry.packing.is_some() {
                 blank(Page::of_bytes(bytes));
             }
@@ -150,8 +154,9 @@ impl Batch {
         let number = self.written;
         let Some(part) = self.parts.get(number) else { return Ok(None) };
         let Range { start, end } = part.pages;
-        let bytes = &self.bytes[start * PAGE_SIZE..end * PAGE_SIZE];
-        part.sink.write(lane, BatchPart { pages: &self.pages[start..end], bytes }, queue)?;
+        let size = self.size;
+        let bytes = &self.bytes[start * size.bytes()..end * size.bytes()];
+        part.sink.write(lane, BatchPart { pages: &self.pages[start..end], bytes, size }, queue)?;
         self.written += 1;
         // Their files may go, whatever becomes of the other parts.
         self.pages[start..end].iter_mut().for_each(|page| page.file = None);
@@ -170,12 +175,18 @@ impl Batch {
 pub struct BatchPart<'a> {
     pages: &'a [BatchPage],
     bytes: &'a [u8],
+    size: PageSize,
 }
 
 impl<'a> BatchPart<'a> {
     /// The pages of the part.
     pub fn pages(&self) -> &'a [BatchPage] {
         self.pages
+    }
+
+    /// Bytes of a page.
+    pub fn page_size(&self) -> PageSize {
+        self.size
     }
 
     /// The copies of all pages, in the order of [`pages`](Self::pages), a page's bytes for each; those behind
@@ -187,8 +198,11 @@ impl<'a> BatchPart<'a> {
     /// The first `pages` pages, and the others.
     pub(crate) fn split_at(self, pages: usize) -> (BatchPart<'a>, BatchPart<'a>) {
         let (first, rest) = self.pages.split_at(pages);
-        let (first_bytes, rest_bytes) = self.bytes.split_at(pages * PAGE_SIZE);
-        (BatchPart { pages: first, bytes: first_bytes }, BatchPart { pages: rest, bytes: rest_bytes })
+        let (first_bytes, rest_bytes) = self.bytes.split_at(pages * self.size.bytes());
+        (
+            BatchPart { pages: first, bytes: first_bytes, ..self },
+            BatchPart { pages: rest, bytes: rest_bytes, ..self },
+        )
     }
 
     /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all
@@ -205,22 +219,23 @@ impl<'a> BatchPart<'a> {
     }
 
     fn write_places(&self, queue: &mut WriteQueue, extent: Extent) -> io::Result<()> {
+        let size = self.size.bytes();
         let (mut writes, mut files) = (Vec::new(), Vec::new());
         let (mut start, mut pages, mut bytes) = (0, 0, 0);
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
             let Some(file) = &space[0].file else {
-                start += space.len() * PAGE_SIZE;
+                start += space.len() * size;
                 continue;
             };
-            let is_run = |a: &BatchPage, b: &BatchPage| extent == Extent::Any && is_followed(a, b);
+            let is_run = |a: &BatchPage, b: &BatchPage| extent == Extent::Any && is_followed(a, b, size);
             for run in space.chunk_by(is_run) {
                 let stored = match extent {
                     Extent::Any => run.iter().map(|page| page.stored).sum::<usize>(),
-                    Extent::Whole => PAGE_SIZE,
+                    Extent::Whole => size,
                 };
-                let offset = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
+                let offset = self.size.offset(run[0].id.page);
                 writes.push(Write { file, bytes: &self.bytes[start..start + stored], offset, extent });
-                start += run.len() * PAGE_SIZE;
+                start += run.len() * size;
                 bytes += stored;
             }
             pages += space.len();
@@ -239,15 +254,15 @@ impl<'a> BatchPart<'a> {
     pub(crate) fn punch(&self) {
         for page in self.pages {
             if let (Some(packing), Some(file)) = (&page.packing, &page.file) {
-                packing.is_in_place(&**file, page.id.page, page.stored);
+                packing.is_in_place(&**file, self.size, page.id.page, page.stored);
             }
         }
     }
 }
 
 /// Whether page `b` begins where the stored form of `a` ends, on the disk and in memory.
-fn is_followed(a: &BatchPage, b: &BatchPage) -> bool {
-    a.stored == PAGE_SIZE && a.id.page.0 + 1 == b.id.page.0
+fn is_followed(a: &BatchPage, b: &BatchPage, size: usize) -> bool {
+    a.stored == size && a.id.page.0 + 1 == b.id.page.0
 }
 
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,

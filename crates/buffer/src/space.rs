@@ -39,7 +39,8 @@ use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
 use crate::kept::KeptPages;
 use crate::packing::Packing;
-use crate::page::{PAGE_SIZE, Page};
+use crate::page::Page;
+use crate::page_size::PageSize;
 use crate::places::PlaceStore;
 use crate::pool::Core;
 use crate::sink::PageSink;
@@ -54,12 +55,12 @@ mod reading;
 pub(crate) use ahead::EXTENT;
 pub use ahead::ReadAhead;
 
-/// A file begins with so many pages (64 KiB) and is doubled ...
-const FIRST_PAGES: u32 = (64 << 10) / PAGE_SIZE as u32;
-/// ... until it has so many (1 MiB); from then on an extension adds at least as many ...
-const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
-/// ... and, as the file grows, 1/32 of it up to this many (16 MiB).
-const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
+/// A file begins with so many bytes and is doubled ...
+const FIRST_BYTES: u64 = 64 << 10;
+/// ... until it has so many; from then on an extension adds at least as many ...
+const MIN_EXTENSION: u64 = 1 << 20;
+/// ... and, as the file grows, 1/32 of it up to this many.
+const MAX_EXTENSION: u64 = 16 << 20;
 
 /// So long a failure is kept for those who have waited. Some may have given up, and others that come later
 /// must not be told of it.
@@ -185,7 +186,7 @@ impl Space {
     ) -> io::Result<Arc<Self>> {
         let pages = match &places {
             Some(places) => places.pages(),
-            None => pages_in(file.len()?),
+            None => core.frames.memory.size().pages_in(file.len()?),
         };
         Ok(Arc::new_cyclic(|this| Space {
             id,
@@ -262,6 +263,12 @@ impl Space {
         if let Some(packing) = &self.packing.read().packing {
             packing.forget(first, count);
         }
+    }
+
+    /// Bytes of a page.
+    #[inline]
+    pub fn page_size(&self) -> PageSize {
+        self.core.frames.memory.size()
     }
 
     /// Pages the file has room for.
@@ -480,7 +487,7 @@ impl Space {
         slow.backing.insert(first, Pending::UnderWay { event: event.clone(), callers: 0 });
         drop(slow);
         drop(latched);
-        let (offset, len) = byte_range(first, count);
+        let (offset, len) = self.byte_range(first, count);
         let punched = self.file.punch_hole(offset, len);
         self.room_changed(first, count);
         self.slow.lock().backing.remove(&first);
@@ -512,7 +519,7 @@ impl Space {
 
     /// Takes room for pages, on an I/O thread.
     fn back(&self, first: PageNo, count: u32) {
-        let (offset, len) = byte_range(first, count);
+        let (offset, len) = self.byte_range(first, count);
         let outcome = self.file.allocate(offset, len);
         self.room_changed(first, count);
         let mut slow = self.slow.lock();
@@ -569,8 +576,14 @@ impl Space {
             entry,
             id: self.page_id(page),
             frame,
+            size: self.page_size().bytes() as u32,
             bytes: self.core.frames.memory.frame(frame),
         }
+    }
+
+    /// Where pages are in their file: offset and length.
+    fn byte_range(&self, first: PageNo, count: u32) -> (u64, u64) {
+        (self.page_size().offset(first), self.page_size().bytes_of(count.into()))
     }
 
     fn now(&self) -> Duration {
@@ -639,7 +652,7 @@ impl Space {
     /// Extends the file, on an I/O thread.
     fn extend(&self, pages: u32) {
         let have = self.pages();
-        let wanted = pages.max(have.saturating_add(extension(have)));
+        let wanted = pages.max(have.saturating_add(extension(have, self.page_size())));
         let outcome = match self.allocate(wanted) {
             // A step does not fit; what was asked for may.
             Err(error) if is_no_space(&error) && wanted > pages => self.allocate(pages),
@@ -668,11 +681,11 @@ impl Space {
         if let Some(places) = &self.places {
             return places.extend(pages, self.packing.read().packing.is_some());
         }
-        let (have, want) = (self.file.len()?, u64::from(pages) * PAGE_SIZE as u64);
+        let (have, want) = (self.file.len()?, self.page_size().bytes_of(pages.into()));
         if want > have {
             self.file.allocate(have, want - have)?;
         }
-        Ok(pages_in(self.file.len()?))
+        Ok(self.page_size().pages_in(self.file.len()?))
     }
 
     pub(crate) fn is_detached(&self) -> bool {
@@ -689,20 +702,12 @@ impl Space {
 }
 
 /// Pages that a file of `have` pages is extended by, unless more are asked for.
-fn extension(have: u32) -> u32 {
-    match have {
-        0..MIN_EXTENSION => have.max(FIRST_PAGES),
-        _ => (have / 32).clamp(MIN_EXTENSION, MAX_EXTENSION),
-    }
-}
-
-/// Where pages are in their file: offset and length.
-fn byte_range(first: PageNo, count: u32) -> (u64, u64) {
-    (u64::from(first.0) * PAGE_SIZE as u64, u64::from(count) * PAGE_SIZE as u64)
-}
-
-fn pages_in(bytes: u64) -> u32 {
-    u32::try_from(bytes / PAGE_SIZE as u64).unwrap_or(u32::MAX)
+fn extension(have: u32, size: PageSize) -> u32 {
+    let bytes = size.bytes_of(have.into());
+    size.pages_in(match bytes {
+        0..MIN_EXTENSION => bytes.max(FIRST_BYTES),
+        _ => (bytes / 32).clamp(MIN_EXTENSION, MAX_EXTENSION),
+    })
 }
 
 pub(crate) fn is_no_space(error: &io::Error) -> bool {

@@ -29,19 +29,23 @@ use zstd::bulk;
 
 use crate::error::Corruption;
 use crate::metrics;
-use crate::page::{self, PAGE_HEADER, PAGE_SIZE, Page};
+use crate::page::{self, PAGE_HEADER, Page};
+use crate::page_size::PageSize;
 
 /// A stored form takes whole blocks of so many bytes.
 pub const BLOCK: usize = 4096;
 
-/// The most that a compressed page takes: with one block more it is stored as it is.
-pub const MOST: usize = PAGE_SIZE - BLOCK;
+/// The most that a compressed page of `size` bytes takes: with one block more it is stored as it is. Nothing of one
+/// that has a single block.
+pub const fn most(size: usize) -> usize {
+    size - BLOCK
+}
 
 const CODEC: usize = 24;
 const LENGTH: usize = 26;
 const PAGE_CHECKSUM: usize = 28;
 
-const _: () = assert!(PAGE_CHECKSUM + 4 == PAGE_HEADER && PAGE_SIZE.is_multiple_of(BLOCK));
+const _: () = assert!(PAGE_CHECKSUM + 4 == PAGE_HEADER && PageSize::LEAST.bytes().is_multiple_of(BLOCK));
 
 /// Level at which Zstandard compresses: the fastest of those with a name.
 const ZSTD_LEVEL: i32 = 1;
@@ -81,14 +85,23 @@ impl Codec {
     }
 }
 
-/// Bytes that the stored form in `bytes` takes, as its head says: [`PAGE_SIZE`] of a page stored as it is,
-/// and of what cannot be a stored form. `bytes` has at least a page's header.
+/// Bytes that the stored form in `bytes` takes, as its head says: all of a page stored as it is, and of what cannot
+/// be a stored form. `bytes` is as long as a page.
 pub fn stored_len(bytes: &[u8]) -> usize {
-    if bytes[CODEC] == 0 {
-        return PAGE_SIZE;
+    stored_len_in(bytes.len(), bytes)
+}
+
+/// The same of a page of `size`, of which `head` has the header at least.
+pub(crate) fn stored_len_of(size: PageSize, head: &[u8]) -> usize {
+    stored_len_in(size.bytes(), head)
+}
+
+fn stored_len_in(page: usize, head: &[u8]) -> usize {
+    if head[CODEC] == 0 {
+        return page;
     }
-    let padded = (PAGE_HEADER + body_len(bytes)).next_multiple_of(BLOCK);
-    if padded <= MOST { padded } else { PAGE_SIZE }
+    let padded = (PAGE_HEADER + body_len(head)).next_multiple_of(BLOCK);
+    if padded <= most(page) { padded } else { page }
 }
 
 fn body_len(bytes: &[u8]) -> usize {
@@ -109,10 +122,11 @@ impl Encoder {
     /// Replaces the page in `bytes`, which is [sealed](page::seal), by its compressed form and zeros, if that
     /// saves at least a block. Bytes of the stored form. `level` is zlib's, 0 to 9.
     pub fn encode(&mut self, codec: Codec, level: u8, bytes: &mut [u8]) -> Option<usize> {
-        assert_eq!(bytes.len(), PAGE_SIZE, "one page is encoded at a time");
+        assert!(PageSize::of(bytes.len() as u64).is_some(), "one page is encoded at a time");
         assert_eq!(bytes[CODEC..PAGE_HEADER], [0; PAGE_HEADER - CODEC], "the page is stored as it is");
+        let most = most(bytes.len()).checked_sub(PAGE_HEADER)?;
         let len = self.compress(codec, level, &bytes[PAGE_HEADER..])?;
-        if len > MOST - PAGE_HEADER {
+        if len > most {
             return None;
         }
         let page_checksum = page::stored_checksum(bytes);
@@ -129,7 +143,7 @@ impl Encoder {
     /// Compresses `body` into `out`, which has room for whatever comes of it. How many bytes it is; `None` if
     /// the codec does not make it any smaller, or has no memory.
     fn compress(&mut self, codec: Codec, level: u8, body: &[u8]) -> Option<usize> {
-        let room = lz4_flex::block::get_maximum_output_size(PAGE_SIZE).max(2 * PAGE_SIZE);
+        let room = lz4_flex::block::get_maximum_output_size(body.len()).max(2 * body.len());
         self.out.resize(room, 0);
         match codec {
             Codec::Zlib => {
@@ -177,7 +191,7 @@ pub fn decode(bytes: &mut Page) -> Result<Option<Codec>, Corruption> {
     }
     let codec = Codec::of_number(bytes[CODEC]).ok_or(Corruption::Encoding("its codec is not known"))?;
     let end = PAGE_HEADER + body_len(bytes);
-    if end > MOST || bytes[CODEC + 1] != 0 {
+    if end > most(bytes.size()) || bytes[CODEC + 1] != 0 {
         return Err(Corruption::Encoding("its header makes no sense"));
     }
     let page_checksum: [u8; 4] = std::array::from_fn(|at| bytes[PAGE_CHECKSUM + at]);
@@ -187,7 +201,7 @@ pub fn decode(bytes: &mut Page) -> Result<Option<Codec>, Corruption> {
         decoder.decompress(codec, &mut bytes[PAGE_HEADER..])
     });
     match len {
-        Ok(len) if len == PAGE_SIZE - PAGE_HEADER => {}
+        Ok(len) if len == bytes.size() - PAGE_HEADER => {}
         Ok(_) => return Err(Corruption::Encoding("it is shorter than a page")),
         Err(_) => return Err(Corruption::Encoding("it cannot be decompressed")),
     }

@@ -2,10 +2,11 @@ use super::*;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 
+const PAGE_SIZE: usize = PageSize::DEFAULT.bytes();
 const ID: PageId = PageId { space: SpaceId(7), page: PageNo(9) };
 
 fn sealed(id: PageId, lsn: u64, fill: impl FnOnce(&mut [u8])) -> Box<Page> {
-    let mut page = Page::zeroed();
+    let mut page = Page::zeroed(PageSize::DEFAULT);
     page.format(id);
     page.set_page_lsn(Lsn(lsn));
     page.set_page_type(3);
@@ -56,7 +57,7 @@ fn every_page_comes_back_as_it_was_from_every_codec() {
             };
             compressed += 1;
             assert_eq!((stored % BLOCK, stored_len(&bytes)), (0, stored));
-            assert!(stored <= MOST && bytes[stored..].iter().all(|byte| *byte == 0));
+            assert!(stored <= most(PAGE_SIZE) && bytes[stored..].iter().all(|byte| *byte == 0));
             assert_eq!(page::verify(id, &bytes), Ok(()));
             assert_eq!((page::stored_id(&bytes), page::stored_lsn(&bytes)), (id, page::stored_lsn(&page)));
             // What is behind it in its place means nothing.
@@ -151,7 +152,7 @@ fn damage_below_a_right_checksum_is_an_error_and_nothing_worse() {
 #[test]
 fn any_bytes_are_decoded_or_refused() {
     let mut random = Prng::new(test_seed(35));
-    let mut bytes = Page::zeroed();
+    let mut bytes = Page::zeroed(PageSize::DEFAULT);
     for _ in 0..20_000 {
         let len = 64 + random.below((PAGE_SIZE - 64) as u64) as usize;
         random.fill(&mut bytes[..len]);
@@ -180,5 +181,8 @@ fn the_document_has_the_numbers_of_the_code() {
         assert!(section.contains(&format!("{} {}", codec as u8, codec.name())), "{codec:?}");
         assert_eq!(Codec::named(&codec.name().to_uppercase()), Some(codec));
     }
-    assert!(section.contains(&format!("blocks of {BLOCK} bytes")) && section.contains(&MOST.to_string()));
+    assert!(
+        section.contains(&format!("blocks of {BLOCK} bytes"))
+            && section.contains(&most(PAGE_SIZE).to_string())
+    );
 }

@@ -54,9 +54,8 @@ impl BufferPool {
                 continue;
             }
             if entry.frame() == Some(frame) {
-                // SAFETY: a frame is `PAGE_SIZE` initialised bytes, aligned for a `Page`, which is bytes and
-                // nothing else; the shared latch keeps writers away.
-                look(id, unsafe { self.core().frames.memory.frame(frame).cast::<Page>().as_ref() });
+                // SAFETY: a frame is a page of initialised bytes; the shared latch keeps writers away.
+                look(id, unsafe { self.core().frames.memory.page(frame).as_ref() });
             }
             entry.latch.unlock_shared();
         }

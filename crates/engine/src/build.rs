@@ -12,7 +12,7 @@ use std::sync::Arc;
 use palisade_base::event::yield_now;
 use palisade_base::event::{retry, retry_blocking};
 use palisade_base::{Blocked, PageNo, TrxId};
-use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
+use palisade_btree::mtr::max_entry_change_bytes;
 use palisade_btree::{Direction, MOST_AHEAD, Mtr, ScanEnd, Tree, overflow};
 use palisade_buffer::Space;
 use palisade_catalog::{Index, RowView, TableDef, Value, key, row};
@@ -214,9 +214,10 @@ impl Engine {
         let mut key = Vec::new();
         key::entry_key(table, 0, &view, &mut key).map_err(|_| damaged_row(table))?;
         let (mut flags, mut reference) = (0, None);
-        if is_external(key.len(), row.len()) {
+        let space = &table.runtime().space;
+        if is_external(space.page_size(), key.len(), row.len()) {
             flags = EXTERNAL;
-            reference = Some(self.write_built_chain(&table.runtime().space, row).await?);
+            reference = Some(self.write_built_chain(space, row).await?);
         }
         let mut value = Vec::new();
         ClusteredHeader { writer: TrxId::NONE, roll: UndoPtr::NONE, flags }.put(&mut value);
@@ -231,7 +232,7 @@ impl Engine {
     async fn write_built_chain(&self, space: &Arc<Space>, row: &[u8]) -> Result<[u8; 8], Error> {
         let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
         let (mut first, mut last) = (None, None);
-        for chunk in row.chunks(overflow::CHUNK) {
+        for chunk in row.chunks(overflow::chunk(space.page_size())) {
             let page = retry(|| write_link(&self.log, space, last, chunk)).await?;
             first = first.or(Some(page));
             last = Some(page);
@@ -246,10 +247,11 @@ impl Engine {
 /// Puts a row into a clustered tree that no session uses yet, without undo and with no writer. Blocks.
 pub(crate) fn insert_built_row(log: &Arc<Log>, tree: &Tree, key: &[u8], row: &[u8]) -> Result<(), Error> {
     let (mut flags, mut reference) = (0, None);
-    if is_external(key.len(), row.len()) {
+    let size = tree.space().page_size();
+    if is_external(size, key.len(), row.len()) {
         let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
         let (mut first, mut last) = (PageNo::NONE, None);
-        for chunk in row.chunks(overflow::CHUNK) {
+        for chunk in row.chunks(overflow::chunk(size)) {
             let page = retry_blocking(|| write_link(log, tree.space(), last, chunk))?;
             first = if last.is_none() { page } else { first };
             last = Some(page);
@@ -267,7 +269,7 @@ pub(crate) fn insert_built_row(log: &Arc<Log>, tree: &Tree, key: &[u8], row: &[u
 }
 
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
-    let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES).map_err(Blocked::up)?;
+    let mut mtr = Mtr::begin(log, overflow::max_write_bytes(space.page_size())).map_err(Blocked::up)?;
     let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;
     mtr.commit(|_| {});
     Ok(page)
@@ -275,7 +277,7 @@ fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8])
 
 /// Inserts an entry; false if there is one.
 fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<bool> {
-    let mut mtr = Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES).map_err(Blocked::up)?;
+    let mut mtr = Mtr::begin(log, max_entry_change_bytes(tree.space().page_size())).map_err(Blocked::up)?;
     let position = tree.acquire(&mut mtr, key, value.len()).map_err(Blocked::up)?;
     if position.exists() {
         return Ok(false);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_buffer::{FlushSettings, ReadAhead};
+use palisade_buffer::{FlushSettings, PageSize, ReadAhead};
 use palisade_io::{Placement, Syncing, Waiting};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
@@ -227,6 +227,9 @@ pub const UNDO_RESERVE: u64 = 16 << 20;
 pub struct EngineConfig {
     /// Where everything is: `#log/`, `spaces/`, `doublewrite.0` and its like.
     pub datadir: PathBuf,
+    /// Bytes of a page (`innodb_page_size`): of a directory that is made. One that is there has its own, and is refused
+    /// if that is another.
+    pub page_size: PageSize,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
     /// What it may be [changed](crate::Engine::resize_buffer_pool) to at most, bytes: addresses are set aside
@@ -311,6 +314,7 @@ pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
 impl Default for EngineConfig {
     fn default() -> Self {
         EngineConfig {
+            page_size: PageSize::DEFAULT,
             datadir: PathBuf::from("data"),
             buffer_pool_size: 128 << 20,
             buffer_pool_most: 1 << 30,

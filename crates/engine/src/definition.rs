@@ -338,7 +338,7 @@ impl DictionaryChange<'_> {
 
     fn released(&self, key: &[u8], stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {
         let tree = &self.engine.dictionary_tree;
-        if !is_external(key.len(), old.len()) {
+        if !is_external(tree.space().page_size(), key.len(), old.len()) {
             return Ok(None);
         }
         let chain = RowStore::new(tree).chain_of(key, stamp)?;
@@ -349,7 +349,7 @@ impl DictionaryChange<'_> {
         let tree = &self.engine.dictionary_tree;
         let mut progress = ChainProgress::default();
         let mut reference = None;
-        if is_external(key.len(), row.len()) {
+        if is_external(tree.space().page_size(), key.len(), row.len()) {
             reference = Some(retry_blocking(|| write_chain(self.trx(), tree.space(), row, &mut progress))?);
         }
         let flags = if reference.is_some() { EXTERNAL } else { 0 };

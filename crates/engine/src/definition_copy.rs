@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo};
-use palisade_btree::mtr::{MAX_OP_BYTES, OP_OVERHEAD};
+use palisade_btree::mtr::{OP_OVERHEAD, max_op_bytes};
 use palisade_btree::overflow::{self, ChainReader};
 use palisade_btree::{Mtr, verify};
-use palisade_buffer::{PAGE_SIZE, PageRead, Space};
+use palisade_buffer::{PageRead, PageSize, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_log::Log;
 
@@ -38,7 +38,9 @@ const CHAIN: usize = LENGTH + 4;
 /// Where a copy that needs no chain begins.
 pub(crate) const INLINE: usize = LENGTH + 8;
 /// The longest copy that needs no chain.
-pub(crate) const MAX_INLINE: usize = PAGE_SIZE - INLINE;
+pub(crate) const fn max_inline(size: PageSize) -> usize {
+    size.bytes() - INLINE
+}
 /// What a copy begins with.
 const FORMAT: u32 = 1;
 
@@ -109,12 +111,12 @@ pub(crate) fn write(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Result<(), E
     if chain != PageNo::NONE {
         free_chain(log, space, chain)?;
     }
-    if bytes.len() <= MAX_INLINE {
+    if bytes.len() <= max_inline(space.page_size()) {
         let header = [(bytes.len() as u32).to_le_bytes(), [0; 4]].concat();
         return retry_blocking(|| put(log, space, &[&header, bytes].concat()));
     }
     let mut last = None;
-    for chunk in bytes.chunks(overflow::CHUNK) {
+    for chunk in bytes.chunks(overflow::chunk(space.page_size())) {
         last = Some(retry_blocking(|| write_link(log, space, last, chunk))?);
     }
     retry_blocking(|| put(log, space, &(bytes.len() as u32).to_le_bytes()))
@@ -122,7 +124,7 @@ pub(crate) fn write(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Result<(), E
 
 /// Writes to the information page from the length on. Waits for: the page, log credit.
 fn put(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Attempt<()> {
-    let mut mtr = Mtr::begin(log, MAX_OP_BYTES).map_err(Blocked::up)?;
+    let mut mtr = Mtr::begin(log, max_op_bytes(space.page_size())).map_err(Blocked::up)?;
     let page = info::hold(&mut mtr, space)?;
     mtr.write(page, LENGTH, bytes);
     mtr.commit(|_| {});
@@ -132,7 +134,8 @@ fn put(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Attempt<()> {
 /// Writes a link behind `last`; the first one is noted with it. Waits for: pages, log credit, the file to be
 /// extended.
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
-    let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
+    let bytes = overflow::max_write_bytes(space.page_size()) + 2 * OP_OVERHEAD;
+    let mut mtr = Mtr::begin(log, bytes).map_err(Blocked::up)?;
     let info = info::hold(&mut mtr, space)?;
     let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;
     if last.is_none() {
@@ -180,11 +183,12 @@ mod tests {
         let space = &table.runtime().space;
         let usage = || retry_blocking(|| palisade_btree::alloc::usage(space)).unwrap().in_use();
         let before = usage();
-        for len in [10, MAX_INLINE, MAX_INLINE + 1, 40 * overflow::CHUNK, 2 * overflow::CHUNK, 10] {
+        let (most, chunk) = (max_inline(PageSize::DEFAULT), overflow::chunk(PageSize::DEFAULT));
+        for len in [10, most, most + 1, 40 * chunk, 2 * chunk, 10] {
             let bytes: Vec<u8> = (0..len).map(|at| (at * 7 + len) as u8).collect();
             write(&engine.log, space, &bytes).unwrap();
             assert_eq!(read(space).unwrap(), Some(bytes));
-            let links = if len > MAX_INLINE { len.div_ceil(overflow::CHUNK) } else { 0 };
+            let links = if len > most { len.div_ceil(chunk) } else { 0 };
             assert_eq!(usage() as usize, before as usize + links, "{len} bytes");
             assert_eq!(pages(space).unwrap().len(), links);
         }
@@ -199,6 +203,6 @@ mod tests {
             let is_line = |line: &&str| line.starts_with(&format!("| {offset} |")) && line.contains(words);
             assert!(doc.lines().any(|line| is_line(&line)), "{offset} {words}");
         }
-        assert!(doc.contains(&format!("{MAX_INLINE} bytes")));
+        assert!(doc.contains(&format!("{} bytes", max_inline(PageSize::DEFAULT))));
     }
 }

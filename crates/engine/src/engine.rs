@@ -14,7 +14,9 @@ use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Event, Lsn, SpaceId, TrxId};
 use palisade_btree::node::NodeView;
 use palisade_btree::{Tree, page_type};
-use palisade_buffer::{BufferPool, FlushSettings, PageRead as _, ReadAhead, ResizeError, Resizing, Space};
+use palisade_buffer::{
+    BufferPool, FlushSettings, PageRead as _, PageSize, ReadAhead, ResizeError, Resizing, Space,
+};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -25,6 +27,7 @@ use crate::background::{self, Background};
 use crate::config::{DoublewriteMode, EngineConfig, FlushAtCommit, LogWriterThreads, PageSinkKind};
 use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
+use crate::error::longest_key;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::lost_maps::RemadeMaps;
@@ -406,6 +409,16 @@ impl Engine {
         pages
     }
 
+    /// Bytes of a page (`innodb_page_size`).
+    pub fn page_size(&self) -> PageSize {
+        self.pool.page_size()
+    }
+
+    /// How long a key may be declared, in bytes: less on pages of 4 or 8 KiB.
+    pub fn longest_key(&self) -> u32 {
+        longest_key(self.page_size().bytes())
+    }
+
     /// Sets `innodb_lru_scan_depth`, frames.
     pub fn set_lru_scan_depth(&self, frames: u32) {
         self.pool.set_lru_scan_depth(frames);
@@ -419,7 +432,7 @@ impl Engine {
     /// Sets `innodb_buffer_pool_size`. Does not wait: the pool grows or shrinks in the background, and tells [how
     /// far](Self::buffer_pool_resizing) it is.
     pub fn resize_buffer_pool(&self, bytes: u64) -> Result<(), ResizeError> {
-        self.pool.resize(frames_of(bytes))?;
+        self.pool.resize(frames_of(bytes, self.page_size()))?;
         self.trx.locks().set_memory_limit(lock_memory(bytes));
         Ok(())
     }

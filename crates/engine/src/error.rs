@@ -72,9 +72,9 @@ pub enum Error {
     /// The index exists (1061).
     #[error("duplicate index name '{0}'")]
     IndexExists(String),
-    /// The key is longer than an index can take (1071).
+    /// The key is longer than an index can take (1071), which says how long keys may be declared.
     #[error("key too long")]
-    KeyTooLong,
+    KeyTooLong(u32),
     /// The row is longer than the engine can store (1118).
     #[error("row too large")]
     RowTooLarge,
@@ -163,7 +163,7 @@ impl From<Error> for MysqlError {
             Error::TableExists(name) => mysql_error!(catalogue::ER_TABLE_EXISTS_ERROR, name),
             Error::UnknownIndex(name) => mysql_error!(catalogue::ER_CANT_DROP_FIELD_OR_KEY, name),
             Error::IndexExists(name) => mysql_error!(catalogue::ER_DUP_KEYNAME, name),
-            Error::KeyTooLong => mysql_error!(catalogue::ER_TOO_LONG_KEY, 3072),
+            Error::KeyTooLong(most) => mysql_error!(catalogue::ER_TOO_LONG_KEY, most),
             Error::RowTooLarge => mysql_error!(catalogue::ER_TOO_BIG_ROWSIZE, 65535),
             Error::AutoIncrementExhausted => mysql_error!(catalogue::ER_AUTOINC_READ_FAILED),
             Error::ReadOnly => mysql_error!(catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
@@ -209,6 +209,11 @@ impl From<palisade_txn::Error> for Error {
     }
 }
 
+/// How long a key may be declared, in bytes, on pages of `page` bytes: as in MySQL, 768 for each 4 KiB, and no more than 3072.
+pub(crate) fn longest_key(page: usize) -> u32 {
+    (page / 16 * 3).min(3072) as u32
+}
+
 impl From<palisade_btree::Error> for Error {
     fn from(error: palisade_btree::Error) -> Self {
         use palisade_btree::Error as Store;
@@ -217,7 +222,7 @@ impl From<palisade_btree::Error> for Error {
                 Error::Corrupted { space: page.space, page: page.page, what: what.to_owned() }
             }
             Store::NoSpace(_) => Error::DiskFull,
-            Store::EntryTooLarge { .. } => Error::KeyTooLong,
+            Store::EntryTooLarge { page, .. } => Error::KeyTooLong(longest_key(page)),
             Store::CorruptedRecord { .. } => Error::Inconsistent(error.to_string()),
             Store::Buffer(error) => error.into(),
             Store::Log(error) => error.into(),

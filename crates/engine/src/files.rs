@@ -14,15 +14,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palisade_base::SpaceId;
+use palisade_base::{PageId, PageNo, SpaceId};
+use palisade_buffer::{PageSize, page};
 use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
 use crate::FlushMethod;
 
 /// The file that makes a directory a data directory.
 const MARKER: &str = "palisade.data";
-/// What is in it.
-const MARKER_TEXT: &[u8] = b"Palisade data directory, format 1\n";
+/// What it begins with; a line with the [size of a page](PAGE_SIZE_TEXT) follows, if that is not the default.
+const MARKER_TEXT: &str = "Palisade data directory, format 1\n";
+/// What is in front of the size of a page, in bytes.
+const PAGE_SIZE_TEXT: &str = "page size ";
+/// No marker is longer.
+const MOST_MARKER: usize = 128;
 
 /// The file in `spaces` that becomes a space when the disk has no room for one.
 const RESERVE: &str = "reserve";
@@ -56,12 +61,25 @@ impl SpaceFile {
 /// What state a directory is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A data directory.
-    Data,
+    /// A data directory, of pages of this size.
+    Data(PageSize),
     /// Nothing, or what an interrupted creation left.
     Nothing,
     /// A data directory of another version, or somebody else's files.
     Foreign,
+}
+
+/// The marker of a directory of pages of `size`.
+fn marker(size: PageSize) -> String {
+    match size {
+        PageSize::DEFAULT => MARKER_TEXT.to_owned(),
+        other => format!("{MARKER_TEXT}{PAGE_SIZE_TEXT}{other}\n"),
+    }
+}
+
+/// The size of a page that a marker speaks of; `None` if it is not one.
+fn marked_size(text: &[u8]) -> Option<PageSize> {
+    PageSize::ALL.into_iter().find(|size| marker(*size).as_bytes() == text)
 }
 
 impl Files {
@@ -99,9 +117,20 @@ impl Files {
             return Ok(if tables { Found::Foreign } else { Found::Nothing });
         }
         let file = self.fs.open(&self.datadir.join(MARKER), OpenMode::EXISTING)?;
-        let mut text = vec![0; (file.len()? as usize).min(MARKER_TEXT.len() + 1)];
+        let mut text = vec![0; (file.len()? as usize).min(MOST_MARKER)];
         file.read_at(&mut text, 0)?;
-        Ok(if text == MARKER_TEXT { Found::Data } else { Found::Foreign })
+        Ok(marked_size(&text).map_or(Found::Foreign, Found::Data))
+    }
+
+    /// The size of the dictionary's pages, as its first page shows it; `None` if that is not whole.
+    pub(crate) fn page_size_of_pages(&self) -> io::Result<Option<PageSize>> {
+        let file = self.fs.open(&self.space_path(SpaceId(0)), OpenMode::EXISTING.read_only())?;
+        let mut bytes = vec![0; (file.len()? as usize).min(PageSize::MOST.bytes())];
+        file.read_at(&mut bytes, 0)?;
+        let id = PageId { space: SpaceId(0), page: PageNo(0) };
+        let is_it =
+            |size: &PageSize| bytes.get(..size.bytes()).is_some_and(|bytes| page::verify(id, bytes).is_ok());
+        Ok(PageSize::ALL.into_iter().find(is_it))
     }
 
     /// Makes the directories, without what an interrupted creation left in them.
@@ -116,11 +145,11 @@ impl Files {
         self.fs.sync_dir(&self.datadir)
     }
 
-    pub(crate) fn write_marker(&self) -> io::Result<()> {
+    pub(crate) fn write_marker(&self, size: PageSize) -> io::Result<()> {
         let temporary = self.datadir.join("palisade.data.new");
         let file = self.fs.open(&temporary, OpenMode::CREATE)?;
         file.set_len(0)?;
-        file.write_at(MARKER_TEXT, 0)?;
+        file.write_at(marker(size).as_bytes(), 0)?;
         file.sync()?;
         self.fs.rename(&temporary, &self.datadir.join(MARKER))?;
         self.fs.sync_dir(&self.datadir)

@@ -42,7 +42,8 @@ const LOOSE_TREE: usize = 12;
 /// Loose trees there can be at once.
 pub(crate) const MAX_LOOSE_TREES: usize = 128;
 
-const _: () = assert!(LOOSE_TREES + 4 + MAX_LOOSE_TREES * LOOSE_TREE <= palisade_buffer::PAGE_SIZE);
+const _: () =
+    assert!(LOOSE_TREES + 4 + MAX_LOOSE_TREES * LOOSE_TREE <= palisade_buffer::PageSize::LEAST.bytes());
 
 /// A tree that no definition names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -70,7 +70,7 @@ pub use error::Error;
 pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_buffer::{
-    Codec, FlushSettings, IoCapacity, Neighbours, PAGE_SIZE, ReadAhead, ResizeError, Resizing,
+    Codec, FlushSettings, IoCapacity, Neighbours, PageSize, ReadAhead, ResizeError, Resizing,
 };
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};

@@ -18,7 +18,7 @@ use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::places::{self, RecoverError};
-use palisade_buffer::{BufferConfig, BufferPool, Corruption, PAGE_SIZE, Page, PageRead, Space};
+use palisade_buffer::{BufferConfig, BufferPool, Corruption, Page, PageRead, PageSize, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
 use palisade_log::{Log, LogConfig, LogReader};
@@ -116,13 +116,18 @@ impl Engine {
         };
         let files = Files::new(fs, &config.datadir, config.flush_method);
         let (base, trx, in_flight, orphaned) = match files.look()? {
-            Found::Data => recover(config, files)?,
+            Found::Data(size) => {
+                check_page_size(&config, &files, size)?;
+                recover(config, files)?
+            }
             Found::Foreign if force.is_on() && files.looks_like_data()? => {
                 tracing::warn!(
                     "{} does not say that it is a data directory, and is taken for one",
                     files.datadir.display()
                 );
-                files.write_marker()?;
+                let size = files.page_size_of_pages()?.unwrap_or(config.page_size);
+                check_page_size(&config, &files, size)?;
+                files.write_marker(size)?;
                 recover(config, files)?
             }
             Found::Nothing => {
@@ -256,6 +261,18 @@ fn find_dictionary(base: &Base, trx: &Arc<TrxSystem>, registry: &Registry) -> Re
     }
 }
 
+/// Refuses a directory whose pages have `found` bytes if others are asked for.
+fn check_page_size(config: &EngineConfig, files: &Files, found: PageSize) -> Result<(), Error> {
+    match found == config.page_size {
+        true => Ok(()),
+        false => Err(Error::Unusable(format!(
+            "Data file '{}' uses page size {found}, but the innodb_page_size start-up parameter is {}",
+            files.space_path(SYSTEM_SPACE).display(),
+            config.page_size
+        ))),
+    }
+}
+
 fn log_config(config: &EngineConfig) -> LogConfig {
     let default = LogConfig::default();
     LogConfig {
@@ -283,8 +300,8 @@ pub(crate) fn lock_memory(buffer_pool_size: u64) -> u64 {
 }
 
 /// Frames of a pool of so many bytes.
-pub(crate) fn frames_of(bytes: u64) -> usize {
-    (bytes / PAGE_SIZE as u64).max(LEAST_FRAMES) as usize
+pub(crate) fn frames_of(bytes: u64, size: PageSize) -> usize {
+    (bytes / size.bytes() as u64).max(LEAST_FRAMES) as usize
 }
 
 fn start_pool(
@@ -296,8 +313,9 @@ fn start_pool(
         true => IoPool::with_writers(config.io_threads.max(1), config.write_io_threads, config.io_waiting)?,
         false => IoPool::inline(),
     });
-    let mut pool = BufferConfig::new(frames_of(config.buffer_pool_size));
-    pool.most_frames = frames_of(config.buffer_pool_most).max(pool.frames);
+    let mut pool = BufferConfig::new(frames_of(config.buffer_pool_size, config.page_size));
+    pool.page_size = config.page_size;
+    pool.most_frames = frames_of(config.buffer_pool_most, config.page_size).max(pool.frames);
     pool.lru_scan_depth = config.lru_scan_depth as u32;
     pool.page_cleaners = config.page_cleaners.max(1);
     pool.batch_pages = sinks.batch_pages();
@@ -338,7 +356,7 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
     retry_blocking(|| alloc::format_space(&log, &undo))?;
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
-    files.write_marker()?;
+    files.write_marker(config.page_size)?;
     let (lost_places, remade_maps) = Default::default();
     Ok((Base { config, files, pool, sinks, lost_places, remade_maps, io, log }, trx))
 }
@@ -380,7 +398,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let (mut placed, mut remade_maps) = (Vec::new(), RemadeMaps::new());
     for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
         let opened = match force.is_on() {
-            true => open_with_map(&files, space, &mut remade_maps)?,
+            true => open_with_map(&files, space, config.page_size, &mut remade_maps)?,
             false => files.open_space(space)?,
         };
         match opened {

@@ -280,17 +280,18 @@ impl Operation<'_> {
 
     /// Writes `row` off its leaf if it is too long for `key_len` more bytes. Gives flags and what the leaf gets instead.
     fn place_row(&mut self, key_len: usize, row: &[u8]) -> Attempt<(u8, Option<[u8; 8]>)> {
-        if !is_external(key_len, row.len()) {
+        let space = &self.table.runtime().space;
+        if !is_external(space.page_size(), key_len, row.len()) {
             return Ok((0, None));
         }
-        let space = &self.table.runtime().space;
         let reference = write_chain(self.trx, space, row, self.chain)?;
         Ok((EXTERNAL, Some(reference)))
     }
 
     /// The chain of the old version, which the change releases.
     fn released(&mut self, stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {
-        if !is_external(self.buffers.old_key.len(), old.len()) {
+        let size = self.table.runtime().space.page_size();
+        if !is_external(size, self.buffers.old_key.len(), old.len()) {
             return Ok(None);
         }
         let chain = RowStore::new(self.table.tree(0)).chain_of(&self.buffers.old_key, stamp)?;

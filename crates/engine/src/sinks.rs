@@ -22,7 +22,7 @@ use palisade_base::SpaceId;
 use palisade_buffer::doublewrite::{Directories, SpaceFiles, repair};
 use palisade_buffer::places::RecoverError;
 use palisade_buffer::{
-    AreaConfig, Atomic, BufferPool, Doublewrite, Keeps, Off, OutOfPlace, PAGE_SIZE, PageSink, PlaceStore,
+    AreaConfig, Atomic, BufferPool, Doublewrite, Keeps, Off, OutOfPlace, PageSink, PageSize, PlaceStore,
     Space, places,
 };
 use palisade_catalog::TableDef;
@@ -130,7 +130,7 @@ impl Sinks {
         match file.map {
             None => Ok(self.attach(pool, space, file.pages)?),
             Some(map) => {
-                let store = PlaceStore::create(space, file.pages, map);
+                let store = PlaceStore::create(space, file.pages, map, pool.page_size());
                 Ok(pool.attach_places(store, &self.out_of_place)?)
             }
         }
@@ -150,7 +150,7 @@ impl Sinks {
         let (mut stores, mut lost) = (HashMap::new(), HashMap::new());
         for (space, file) in files {
             let Some(map) = file.map else { continue };
-            match PlaceStore::open(space, file.pages, map) {
+            match PlaceStore::open(space, file.pages, map, pool.page_size()) {
                 Ok(store) => drop(stores.insert(space, store)),
                 Err(error) => drop(lost.insert(space, error)),
             }
@@ -178,17 +178,23 @@ impl Sinks {
         file: Arc<dyn File>,
     ) -> Result<Arc<Space>, palisade_buffer::Error> {
         let mode = self.mode.lock();
-        pool.attach_space(space, file.clone(), self.of(*mode, space, &*file))
+        pool.attach_space(space, file.clone(), self.of(*mode, space, &*file, pool.page_size()))
     }
 
     /// What writes the pages of a space.
-    fn of(&self, mode: DoublewriteMode, space: SpaceId, file: &dyn File) -> Arc<dyn PageSink> {
+    fn of(
+        &self,
+        mode: DoublewriteMode,
+        space: SpaceId,
+        file: &dyn File,
+        size: PageSize,
+    ) -> Arc<dyn PageSink> {
         let Some(kinds) = &self.kinds else { return self.off.clone() };
         let is_system = space == SYSTEM_SPACE || space == UNDO_SPACE;
         match mode {
             DoublewriteMode::DetectOnly if !is_system => kinds.ids.clone(),
             DoublewriteMode::Auto => {
-                let found = file.atomic_writes(PAGE_SIZE);
+                let found = file.atomic_writes(size.bytes());
                 let text = found.map_or_else(|reason| reason.to_string(), |()| "yes".to_owned());
                 *self.atomic_writes.lock() = Some(text);
                 match found {
@@ -206,7 +212,7 @@ impl Sinks {
         let mut now = self.mode.lock();
         *now = mode;
         for space in pool.spaces().into_iter().filter(|space| space.places().is_none()) {
-            pool.set_sink(&space, self.of(mode, space.id(), &**space.file()));
+            pool.set_sink(&space, self.of(mode, space.id(), &**space.file(), pool.page_size()));
         }
     }
 
@@ -232,6 +238,7 @@ impl Kinds {
             files: config.doublewrite_files.max(1),
             lanes: config.page_cleaners.max(1),
             pages: config.doublewrite_pages.max(1),
+            page_size: config.page_size,
             log_id,
             syncing: config.flush_method.data_syncing(),
         };
@@ -257,7 +264,7 @@ pub(crate) fn repair_torn(
 ) -> Result<(), Error> {
     let others: Vec<PathBuf> =
         config.doublewrite_dir.iter().filter(|other| **other != files.datadir).cloned().collect();
-    let directories = Directories { home: &files.datadir, others: &others };
+    let directories = Directories { home: &files.datadir, others: &others, page_size: config.page_size };
     let repaired = repair(&*files.fs, directories, log.id(), log.checkpoint_lsn(), spaces);
     let repaired = repaired.map_err(|error| palisade_buffer::Error::Doublewrite(Arc::new(error)))?;
     if !repaired.pages.is_empty() {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::prng::Prng;
-use palisade_buffer::PAGE_SIZE;
 use palisade_catalog::key;
 use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
@@ -84,13 +83,14 @@ impl Sampler {
 fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
     let clustered = table.tree(0).statistics(SAMPLES, seed).ok()?;
     let rows = clustered.entries;
-    let data_bytes = clustered.leaf_pages * PAGE_SIZE as u64;
+    let size = table.tree(0).space().page_size();
+    let data_bytes = size.bytes_of(clustered.leaf_pages);
     let mut index_bytes = 0;
     let mut rows_per_key = Vec::new();
     for number in 0..table.indexes.len() {
         if number > 0 {
             let pages = table.tree(number).statistics(SAMPLES, seed).ok()?.leaf_pages;
-            index_bytes += pages * PAGE_SIZE as u64;
+            index_bytes += size.bytes_of(pages);
         }
         rows_per_key.push(sample_keys(table, number, seed)?);
     }

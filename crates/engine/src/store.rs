@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
-use palisade_btree::overflow::{CHUNK, ChainReader};
-use palisade_btree::{Direction, MAX_ENTRY, ScanEnd, Tree};
-use palisade_buffer::Space;
+use palisade_btree::overflow::{self, ChainReader};
+use palisade_btree::{Direction, ScanEnd, Tree, max_entry};
+use palisade_buffer::{PageSize, Space};
 use palisade_txn::entry::CLUSTERED_HEADER;
 use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, LockedRow, Locking, Stamp, Trx, TrxSystem};
 
@@ -66,9 +66,9 @@ impl FoundRow {
     }
 }
 
-/// Whether a row of this length is kept off its leaf.
-pub(crate) fn is_external(key_len: usize, row_len: usize) -> bool {
-    key_len + CLUSTERED_HEADER + row_len > MAX_ENTRY
+/// Whether a row of this length is kept off its leaf, a page of `size`.
+pub(crate) fn is_external(size: PageSize, key_len: usize, row_len: usize) -> bool {
+    key_len + CLUSTERED_HEADER + row_len > max_entry(size.bytes())
 }
 
 /// Pages of a chain written before others have their turn: less than a millisecond.
@@ -97,13 +97,14 @@ pub(crate) fn write_chain(
     progress: &mut ChainProgress,
 ) -> Attempt<[u8; 8]> {
     let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
+    let most = overflow::chunk(space.page_size());
     let mut chunks = 0;
     while progress.pages.is_none() || progress.written < row.len() {
         if chunks == CHUNKS_AT_ONCE {
             return Err(Blocked::yielding());
         }
         chunks += 1;
-        let chunk = &row[progress.written..row.len().min(progress.written + CHUNK)];
+        let chunk = &row[progress.written..row.len().min(progress.written + most)];
         let pages = match progress.pages {
             None => {
                 let first = trx.begin_chain(space, chunk).map_err(Blocked::up)?;

@@ -11,7 +11,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
-use palisade_engine::{Engine, PAGE_SIZE, ResizeError, Resizing};
+use palisade_engine::{Engine, ResizeError, Resizing};
 use palisade_sql::Session;
 
 use crate::host::ServerHost;
@@ -91,7 +91,8 @@ pub fn assign(
 /// The lines of SHOW STATUS, in MySQL's words and with its codes.
 pub fn add_status(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     let chunk = host.globals.uint(sysvar::INNODB_BUFFER_POOL_CHUNK_SIZE).max(1);
-    let chunks = |frames: usize| (frames as u64).saturating_mul(PAGE_SIZE as u64).div_ceil(chunk);
+    let size = host.engine.page_size();
+    let chunks = |frames: usize| size.bytes_of(frames as u64).div_ceil(chunk);
     let (status, code, percent) = match host.engine.buffer_pool_resizing() {
         Resizing::Never => (String::new(), 0, 0),
         Resizing::UnderWay { from, to, done } => {

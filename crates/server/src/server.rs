@@ -13,7 +13,8 @@ use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::{
-    AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, WorkerInbox,
+    AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, PageSize,
+    WorkerInbox,
 };
 use palisade_io::{FileSystem, OsFileSystem, Placement, Waiting};
 use palisade_protocol::response::encode_early_error;
@@ -178,6 +179,12 @@ fn complete(settings: &mut Settings) {
     pool_resize::settle_chunk_size(settings);
 }
 
+/// `innodb_page_size`; an error, in MySQL's words, if no page has so many bytes.
+fn page_size(settings: &Settings) -> Result<PageSize, String> {
+    let bytes = settings.uint(sysvar::INNODB_PAGE_SIZE);
+    PageSize::of(bytes).ok_or_else(|| format!("Invalid page size={bytes}."))
+}
+
 /// Bytes of addresses that are set aside for the buffer pool at most.
 const MOST_ADDRESSES: u64 = 16 << 40;
 
@@ -188,6 +195,7 @@ fn open_engine(
 ) -> Result<Arc<Engine>, String> {
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
     let config = EngineConfig {
+        page_size: page_size(settings)?,
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         buffer_pool_most: memory_limit::available_bytes().min(MOST_ADDRESSES),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),

@@ -326,7 +326,7 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         }
         add(status.name, status.value.to_string());
     }
-    add("Innodb_page_size", "16384".to_owned());
+    add("Innodb_page_size", host.engine.page_size().to_string());
     let redo_log = host.engine.redo_log();
     let (state, resized) = match redo_log.size.cmp(&redo_log.capacity) {
         std::cmp::Ordering::Greater => ("Resizing down", redo_log.size),

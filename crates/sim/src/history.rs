@@ -11,7 +11,8 @@ use palisade_base::prng::Prng;
 use palisade_catalog::{Schema, TableDef};
 use palisade_engine::{
     AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit, FlushMethod,
-    IsolationLevel, KeyRange, ReadMode, RowBatch, Savepoint, Scan, Table, TableName, Transaction, XaBranch,
+    IsolationLevel, KeyRange, PageSize, ReadMode, RowBatch, Savepoint, Scan, Table, TableName, Transaction,
+    XaBranch,
 };
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
 
@@ -63,6 +64,8 @@ pub struct Plan {
     pub has_much_undo: bool,
     /// How the table's pages reach the disk.
     pub table: TableKind,
+    /// Bytes of a page.
+    pub page_size: PageSize,
     /// The model is not told of the end of what is prepared: unless it is the model that is tested, it is.
     pub ends_unnoticed: bool,
 }
@@ -80,6 +83,7 @@ impl Plan {
             has_branches: false,
             has_much_undo: false,
             table: TableKind::InPlace,
+            page_size: PageSize::DEFAULT,
             ends_unnoticed: false,
         }
     }
@@ -234,6 +238,7 @@ impl History {
         let is_fatal = self.is_fatal.clone();
         EngineConfig {
             datadir: PathBuf::from("data"),
+            page_size: self.plan.page_size,
             // Small ones make pages and log segments be used again.
             buffer_pool_size: [1 << 20, 2 << 20, 8 << 20][self.plan.seed as usize % 3],
             kept_share: [0, 5, 50][(self.plan.seed / 3) as usize % 3],

@@ -1,7 +1,7 @@
 //! The engine against the model, on disks with all kinds of mishap.
 
 use palisade_base::prng::test_seed;
-use palisade_engine::FlushAtCommit;
+use palisade_engine::{FlushAtCommit, PageSize};
 use palisade_sim::history::{History, Mishap, Plan, TableKind, Tally};
 
 fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
@@ -47,6 +47,14 @@ fn a_power_cut_loses_no_acknowledged_commit_and_leaves_no_half_transaction() {
 #[test]
 fn a_power_cut_while_the_log_and_the_pool_are_resized_loses_no_acknowledged_commit() {
     let tally = run(20, 500, plan(FlushAtCommit::Durable, Mishap::PowerCutWhileResizing(600)));
+    assert!(tally.mishaps > 20 && tally.commits > 500);
+}
+
+#[test]
+fn a_power_cut_finds_small_pages_as_it_finds_others() {
+    let size = PageSize::ALL[0];
+    let plan = Plan { page_size: size, ..plan(FlushAtCommit::Durable, Mishap::PowerCut(150)) };
+    let tally = run(20, 700, plan);
     assert!(tally.mishaps > 20 && tally.commits > 500);
 }
 

@@ -5,9 +5,9 @@
 //! nothing held, and the operation begins again.
 
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
-use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
+use palisade_btree::mtr::{OP_OVERHEAD, max_entry_change_bytes};
 use palisade_btree::{Handle, Mtr, Position, Tree, overflow};
-use palisade_buffer::Space;
+use palisade_buffer::{PageSize, Space};
 
 use crate::entry::{
     CLUSTERED_HEADER, ClusteredHeader, DELETED, SECONDARY_HEADER, SecondaryHeader, Stamp, UndoPtr,
@@ -20,11 +20,13 @@ use crate::system::TrxSystem;
 use crate::trx::{State, Trx};
 use crate::undo::page::Occupancy;
 use crate::undo::reserve::Purpose;
-use crate::undo::segment::{MAX_APPEND_BYTES, UndoPlace};
+use crate::undo::segment::{UndoPlace, max_append_bytes};
 use crate::undo::{Delta, Prior, Undo, UndoRecord};
 
 /// Most bytes of redo of changing an entry with its undo.
-const MAX_CHANGE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + MAX_APPEND_BYTES + 64;
+const fn max_change_bytes(size: PageSize) -> usize {
+    max_entry_change_bytes(size) + max_append_bytes(size) + 64
+}
 
 /// A row's new version.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +126,8 @@ impl Trx {
 
     /// Appends a link to a chain whose last one is `previous`. Waits for: pages, log credit, the file to be extended.
     pub fn extend_chain(&mut self, space: &Space, previous: PageNo, data: &[u8]) -> Attempt<PageNo> {
-        let mut mtr = Mtr::begin(&self.system.log, overflow::MAX_WRITE_BYTES).map_err(Blocked::up)?;
+        let mut mtr = Mtr::begin(&self.system.log, overflow::max_write_bytes(space.page_size()))
+            .map_err(Blocked::up)?;
         let page = overflow::write_chunk(&mut mtr, space, Some(previous), data).map_err(Blocked::up)?;
         mtr.commit(|_| {});
         Ok(page)
@@ -177,7 +180,8 @@ impl State {
             _ => self.usual_purpose,
         };
         self.begin_writing(system)?;
-        let mut mtr = Mtr::begin(&system.log, MAX_CHANGE_BYTES).map_err(Blocked::up)?;
+        let mut mtr =
+            Mtr::begin(&system.log, max_change_bytes(tree.space().page_size())).map_err(Blocked::up)?;
         let position = match change {
             RowChange::Insert { row, .. } | RowChange::Update { row, .. } => {
                 tree.acquire(&mut mtr, key, CLUSTERED_HEADER + row.len())
@@ -289,7 +293,8 @@ impl State {
         change: EntryChange<'_>,
     ) -> Attempt<Result<(), Obstacle>> {
         self.begin_writing(system)?;
-        let mut mtr = Mtr::begin(&system.log, MAX_CHANGE_BYTES).map_err(Blocked::up)?;
+        let mut mtr =
+            Mtr::begin(&system.log, max_change_bytes(tree.space().page_size())).map_err(Blocked::up)?;
         let position = match change {
             EntryChange::Put(payload) => tree.acquire(&mut mtr, key, SECONDARY_HEADER + payload.len()),
             EntryChange::Delete => tree.acquire_existing(&mut mtr, key),
@@ -349,7 +354,7 @@ impl State {
     fn begin_chain<'a>(&mut self, system: &'a TrxSystem, space: &'a Space, data: &[u8]) -> Attempt<PageNo> {
         self.purpose = self.usual_purpose;
         self.begin_writing(system)?;
-        let bytes = overflow::MAX_WRITE_BYTES + MAX_APPEND_BYTES;
+        let bytes = overflow::max_write_bytes(space.page_size()) + max_append_bytes(space.page_size());
         let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
         let mut place = self.undo_room(system, &mut mtr, CHAIN_RECORD)?;
         let first = overflow::write_chunk(&mut mtr, space, None, data).map_err(Blocked::up)?;

@@ -13,7 +13,7 @@
 
 use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
-use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
+use palisade_btree::mtr::{OP_OVERHEAD, max_entry_change_bytes};
 use palisade_btree::{Mtr, overflow};
 use palisade_buffer::PageRead;
 
@@ -181,7 +181,7 @@ impl TrxSystem {
 
     fn remove_marked(&self, index: u64, key: &[u8], marked: Marked) -> Attempt<()> {
         let Some(tree) = self.trees().tree(index) else { return Ok(()) };
-        let bytes = MAX_ENTRY_CHANGE_BYTES + OP_OVERHEAD;
+        let bytes = max_entry_change_bytes(tree.space().page_size()) + OP_OVERHEAD;
         let mut mtr = Mtr::begin(&self.log, bytes).map_err(Blocked::up)?;
         let position = tree.acquire_existing(&mut mtr, key).map_err(Blocked::up)?;
         let is_it = mtr.entry(&position).is_some_and(|value| match marked {

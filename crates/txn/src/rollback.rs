@@ -26,7 +26,7 @@
 
 use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
-use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
+use palisade_btree::mtr::{OP_OVERHEAD, max_entry_change_bytes};
 use palisade_btree::{Mtr, overflow};
 
 use crate::change::bad_value;
@@ -41,7 +41,9 @@ use crate::undo::segment::IN_A_CIRCLE;
 use crate::undo::{Delta, Prior, Undo, UndoRecord};
 
 /// Most bytes of redo of a step that restores an entry.
-const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
+fn max_restore_bytes(tree: &palisade_btree::Tree) -> usize {
+    max_entry_change_bytes(tree.space().page_size()) + 4 * OP_OVERHEAD
+}
 
 /// Changes undone before others have their turn: less than a millisecond.
 const STEPS_AT_ONCE: u64 = 128;
@@ -225,7 +227,7 @@ impl State {
         locks: Locks<'_>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
-        let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
+        let mut mtr = Mtr::begin(&system.log, max_restore_bytes(&tree)).map_err(Blocked::up)?;
         let position = match old {
             // The old row is at most as long as the record's and the present one's bytes together.
             Some((_, delta)) => {
@@ -275,7 +277,7 @@ impl State {
         locks: Locks<'_>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
-        let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
+        let mut mtr = Mtr::begin(&system.log, max_restore_bytes(&tree)).map_err(Blocked::up)?;
         let position = match prior {
             Some(Prior { payload, .. }) => {
                 let len = payload.older_len().saturating_add(SECONDARY_HEADER);

@@ -24,7 +24,7 @@ use crate::undo::held::pack;
 use crate::undo::page::Occupancy;
 use crate::undo::record::RECORD_HEADER;
 use crate::undo::reserve::Purpose;
-use crate::undo::segment::{InFlight, MAX_APPEND_BYTES, MAX_APPEND_LOCKS_BYTES};
+use crate::undo::segment::{InFlight, max_append_bytes, max_append_locks_bytes};
 use crate::undo::{Segment, Undo, UndoRecord};
 use crate::version::Walks;
 
@@ -443,15 +443,16 @@ impl State {
     }
 
     fn save_locks(&mut self, system: &TrxSystem) -> Attempt<bool> {
+        let size = system.undo.space().page_size();
         let mut unsaved = match self.unsaved_locks.take() {
             Some(unsaved) => unsaved,
-            None if self.locks => pack(system.locks.held(self.session)).into(),
+            None if self.locks => pack(size, system.locks.held(self.session)).into(),
             None => VecDeque::new(),
         };
         let outcome = match unsaved.front() {
             Some(locks) => {
                 let undo = Undo::Locks { locks };
-                self.append_alone(system, undo, MAX_APPEND_LOCKS_BYTES, Occupancy::Active).map(|_| true)
+                self.append_alone(system, undo, max_append_locks_bytes(size), Occupancy::Active).map(|_| true)
             }
             None => Ok(false),
         };
@@ -464,7 +465,8 @@ impl State {
 
     fn append_prepare(&mut self, system: &TrxSystem, note: &[u8]) -> Attempt<Lsn> {
         let undo = Undo::Prepare { note };
-        let lsn = self.append_alone(system, undo, MAX_APPEND_BYTES, Occupancy::Prepared)?;
+        let bytes = max_append_bytes(system.undo.space().page_size());
+        let lsn = self.append_alone(system, undo, bytes, Occupancy::Prepared)?;
         self.prepared = Some(note.into());
         Ok(lsn)
     }
@@ -492,8 +494,9 @@ impl State {
     fn append_commit(&mut self, system: &TrxSystem) -> Attempt<Lsn> {
         let id = self.id;
         UndoRecord { writer: id, previous: self.last, undo: Undo::Commit }.encode(&mut self.record);
-        let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES.min(RECORD_HEADER + 64 * OP_OVERHEAD))
-            .map_err(Blocked::up)?;
+        let most = max_append_bytes(system.undo.space().page_size());
+        let mut mtr =
+            Mtr::begin(&system.log, most.min(RECORD_HEADER + 64 * OP_OVERHEAD)).map_err(Blocked::up)?;
         let segment = self.segment.as_mut().expect("a transaction with changes has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
         let mut place = segment.commit_place(&system.undo, &mut mtr, tail)?;

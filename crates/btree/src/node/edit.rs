@@ -2,7 +2,8 @@
 //! the bytes come from disk.
 
 use palisade_base::PageNo;
-use palisade_buffer::{PAGE_SIZE, Page, PageRead};
+use palisade_buffer::{Page, PageRead};
+use smallvec::SmallVec;
 
 use super::view::Slot;
 use super::{Key, NodeView, head};
@@ -34,7 +35,7 @@ impl<'p> NodeEdit<'p> {
         page.set_flags(0);
         page.put_u64(INDEX_ID, index_id);
         page.put_u16(LEVEL, level);
-        page.put_u16(HEAP_TOP, PAGE_SIZE as u16);
+        page.put_u16(HEAP_TOP, page.size() as u16);
         page.put_u32(NEXT, next.0);
         page.put_u32(LEFTMOST_CHILD, leftmost_child.0);
     }
@@ -60,7 +61,8 @@ impl<'p> NodeEdit<'p> {
         if index > count {
             return Err("insert beyond the last slot");
         }
-        if suffix.len() > layout::MAX_KEY || suffix.len() + value.len() > layout::MAX_ENTRY {
+        let page = self.page.size();
+        if suffix.len() > layout::max_key(page) || suffix.len() + value.len() > layout::max_entry(page) {
             return Err("entry too large");
         }
         let slot = Slot { head: head(suffix), offset: 0, key_len: suffix.len() };
@@ -115,7 +117,7 @@ impl<'p> NodeEdit<'p> {
             self.page.put_u16(slot.offset, new_len as u16);
             return self.add_garbage(old_len - new_len);
         }
-        if slot.key_len + self.view().prefix_len() + new_len > layout::MAX_ENTRY {
+        if slot.key_len + self.view().prefix_len() + new_len > layout::max_entry(self.page.size()) {
             return Err("entry too large");
         }
         let size = ENTRY_HEADER + slot.tail_len() + new_len;
@@ -123,9 +125,7 @@ impl<'p> NodeEdit<'p> {
         if self.view().free() + old_entry.len() < size {
             return Err("no room for the longer value");
         }
-        let mut old = [0; ENTRY_HEADER + layout::MAX_ENTRY];
-        let old = old.get_mut(..old_entry.len()).ok_or("entry too large")?;
-        old.copy_from_slice(&self.page[old_entry]);
+        let old = SmallVec::<[u8; 1024]>::from_slice(&self.page[old_entry]);
         self.discard(&slot)?;
         if self.view().contiguous_free() < size {
             self.compact(Some(index))?;
@@ -161,22 +161,22 @@ impl<'p> NodeEdit<'p> {
             }
         }
         view.check_prefix(0..view.slot_count(), len)?;
-        if view.used_with_prefix(len) > CAPACITY {
+        if view.used_with_prefix(len) > view.capacity() {
             return Err("no room for a shorter prefix");
         }
-        let old = self.page.clone();
-        let old = NodeView::new(&old);
+        let old = self.page.to_owned();
+        let old = NodeView::new(&*old);
         self.page.put_u16(PREFIX_LEN, len as u16);
-        self.page.put_u16(HEAP_TOP, (PAGE_SIZE - len) as u16);
+        self.page.put_u16(HEAP_TOP, (self.page.size() - len) as u16);
         self.page.put_u16(GARBAGE, 0);
         if let Some(shorter) = old.prefix().get(..len) {
-            self.page.put(PAGE_SIZE - len, shorter);
+            self.page.put(self.page.size() - len, shorter);
         }
         let mut key = Key::new();
         for index in 0..old.slot_count() {
             old.read_key(index, &mut key);
             if index == 0 {
-                self.page.put(PAGE_SIZE - len, &key[..len]);
+                self.page.put(self.page.size() - len, &key[..len]);
             }
             let suffix = &key[len..];
             let slot = Slot { head: head(suffix), offset: 0, key_len: suffix.len() };
@@ -206,10 +206,10 @@ impl<'p> NodeEdit<'p> {
 
     /// The prefix of a node without entries.
     pub fn put_prefix(&mut self, prefix: &[u8]) -> Result<(), Mismatch> {
-        if self.view().slot_count() != 0 || prefix.len() > layout::MAX_KEY {
+        if self.view().slot_count() != 0 || prefix.len() > layout::max_key(self.page.size()) {
             return Err("the prefix of a node with entries");
         }
-        let start = PAGE_SIZE - prefix.len();
+        let start = self.page.size() - prefix.len();
         self.page.put_u16(PREFIX_LEN, prefix.len() as u16);
         self.page.put_u16(HEAP_TOP, start as u16);
         self.page.put_u16(GARBAGE, 0);
@@ -257,7 +257,7 @@ impl<'p> NodeEdit<'p> {
 
     fn add_garbage(&mut self, bytes: usize) -> Result<(), Mismatch> {
         let garbage = self.view().garbage() + bytes;
-        if garbage > PAGE_SIZE - self.view().prefix_len() - self.view().heap_top() {
+        if garbage > self.page.size() - self.view().prefix_len() - self.view().heap_top() {
             return Err("more garbage than heap");
         }
         self.page.put_u16(GARBAGE, garbage as u16);
@@ -277,7 +277,7 @@ impl<'p> NodeEdit<'p> {
     /// Moves all entries together, `except` for a slot whose entry has been given up.
     fn compact(&mut self, except: Option<usize>) -> Result<(), Mismatch> {
         let view = self.view();
-        let heap_end = PAGE_SIZE - view.prefix_len();
+        let heap_end = self.page.size() - view.prefix_len();
         let mut in_use = 0;
         for index in (0..view.slot_count()).filter(|index| Some(*index) != except) {
             view.check_entry(index)?;
@@ -287,15 +287,15 @@ impl<'p> NodeEdit<'p> {
             return Err("free bytes are miscounted");
         }
         let heap_top = view.heap_top();
-        let mut heap = [0; PAGE_SIZE];
-        heap[heap_top..heap_end].copy_from_slice(&self.page[heap_top..heap_end]);
+        let heap = self.page[heap_top..heap_end].to_vec();
         let mut top = heap_end;
         for index in (0..self.view().slot_count()).filter(|index| Some(*index) != except) {
             let slot = self.view().slot(index);
-            let value_len = usize::from(u16::from_le_bytes([heap[slot.offset], heap[slot.offset + 1]]));
+            let entry = &heap[slot.offset - heap_top..];
+            let value_len = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
             let size = ENTRY_HEADER + slot.tail_len() + value_len;
             top -= size;
-            self.page.put(top, &heap[slot.offset..slot.offset + size]);
+            self.page.put(top, &entry[..size]);
             self.put_slot(index, Slot { offset: top, ..slot });
         }
         self.page.put_u16(HEAP_TOP, top as u16);
@@ -305,17 +305,17 @@ impl<'p> NodeEdit<'p> {
 }
 
 impl NodeView<'_, Page> {
-    /// Bytes of [`CAPACITY`] that the node would use with a prefix of `len` bytes instead of its own.
+    /// Bytes of the [capacity](Self::capacity) that the node would use with a prefix of `len` bytes instead of its own.
     pub fn used_with_prefix(&self, len: usize) -> usize {
         self.used_by(0..self.slot_count(), len)
     }
 
-    /// Bytes of [`CAPACITY`] that an entry uses.
+    /// Bytes of the [capacity](Self::capacity) that an entry uses.
     pub fn used_by_entry(&self, index: usize) -> usize {
         SLOT_SIZE + self.entry_size(&self.slot(index))
     }
 
-    /// Bytes of [`CAPACITY`] that a node of the entries in `slots` with a prefix of `len` bytes would use.
+    /// Bytes of the [capacity](Self::capacity) that a node of the entries in `slots` with a prefix of `len` bytes would use.
     pub fn used_by(&self, slots: std::ops::Range<usize>, len: usize) -> usize {
         let own = self.prefix_len();
         let entries: usize = slots

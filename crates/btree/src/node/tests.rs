@@ -3,11 +3,16 @@
 use palisade_base::PageNo;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_buffer::Page;
+use palisade_buffer::PageSize;
 
 use super::*;
 use crate::blank::blank_unused;
-use crate::layout::node::CAPACITY;
-use crate::layout::{MAX_ENTRY, MAX_KEY};
+use crate::layout::{max_entry, max_key, node};
+
+const SIZE: PageSize = PageSize::DEFAULT;
+const CAPACITY: usize = node::capacity(SIZE.bytes());
+const MAX_KEY: usize = max_key(SIZE.bytes());
+const MAX_ENTRY: usize = max_entry(SIZE.bytes());
 
 type Model = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -16,7 +21,7 @@ fn node(page: &mut Page) -> NodeEdit<'_> {
 }
 
 fn fresh() -> Box<Page> {
-    let mut page = Page::zeroed();
+    let mut page = Page::zeroed(SIZE);
     NodeEdit::format(&mut page, 7, 0, PageNo(0), PageNo(0));
     page
 }
@@ -105,9 +110,9 @@ fn one_change(page: &mut Page, model: &mut Model, prng: &mut Prng, prefix: &[u8]
 
 /// Blanks what is unused: what is counted stays, and so many bytes are zeros.
 fn blanked(page: &mut Page) {
-    let before: Page = page.clone();
+    let before = page.to_owned();
     blank_unused(page);
-    let (old, new) = (NodeView::new(&before), NodeView::new(&*page));
+    let (old, new) = (NodeView::new(&*before), NodeView::new(&*page));
     assert_eq!((old.free(), old.garbage(), old.heap_top()), (new.free(), new.garbage(), new.heap_top()));
     let zeros = page.iter().filter(|byte| **byte == 0).count();
     assert!(zeros >= new.free(), "{zeros} zeros, {} bytes free", new.free());

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use palisade_base::PageNo;
-use palisade_buffer::{PAGE_SIZE, Page, PageRead};
+use palisade_buffer::{Page, PageRead};
 
 use super::{Key, head};
 use crate::layout::{self, node::*};
@@ -80,13 +80,19 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
     /// Entries on the page.
     #[inline]
     pub fn slot_count(&self) -> usize {
-        usize::from(self.page.u16_at(SLOT_COUNT)).min(CAPACITY / SLOT_SIZE)
+        usize::from(self.page.u16_at(SLOT_COUNT)).min(self.capacity() / SLOT_SIZE)
+    }
+
+    /// Bytes for slots, entries and prefix.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        capacity(self.page.size())
     }
 
     /// Lowest byte of the heap.
     #[inline]
     pub fn heap_top(&self) -> usize {
-        usize::from(self.page.u16_at(HEAP_TOP))
+        usize::from(self.page.u16_at(HEAP_TOP).wrapping_sub(1)) + 1
     }
 
     /// Bytes of the heap that no slot refers to.
@@ -95,10 +101,10 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
         usize::from(self.page.u16_at(GARBAGE))
     }
 
-    /// Length of the common prefix.
+    /// Length of the common prefix, or what a key cannot have if that is less.
     #[inline]
     pub fn prefix_len(&self) -> usize {
-        usize::from(self.page.u16_at(PREFIX_LEN)).min(layout::MAX_KEY)
+        usize::from(self.page.u16_at(PREFIX_LEN)).min(self.page.size() / 4)
     }
 
     /// Right sibling.
@@ -137,9 +143,9 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
         self.contiguous_free() + self.garbage()
     }
 
-    /// Bytes of [`CAPACITY`] in use.
+    /// Bytes of the [capacity](Self::capacity) in use.
     pub fn used(&self) -> usize {
-        CAPACITY.saturating_sub(self.free())
+        self.capacity().saturating_sub(self.free())
     }
 
     /// Slot `index`.
@@ -171,35 +177,13 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
         if len == 0 {
             return Ordering::Equal;
         }
-        self.page.compare(PAGE_SIZE - len, len, &key[..len.min(key.len())])
+        self.page.compare(self.page.size() - len, len, &key[..len.min(key.len())])
     }
 
     /// Finds `key` by binary search.
     #[inline]
     pub fn search(&self, key: &[u8]) -> Search {
-        let count = self.slot_count();
-        match self.compare_prefix(key) {
-            Ordering::Less => return Search { slot: count, found: false },
-            Ordering::Greater => return Search { slot: 0, found: false },
-            Ordering::Equal => {}
-        }
-        let suffix = &key[self.prefix_len().min(key.len())..];
-        let wanted = head(suffix);
-        let (mut low, mut high) = (0, count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let slot = self.slot(middle);
-            let order = match slot.head.cmp(&wanted) {
-                Ordering::Equal => self.compare_beyond_head(&slot, suffix),
-                unequal => unequal,
-            };
-            match order {
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-                Ordering::Equal => return Search { slot: middle, found: true },
-            }
-        }
-        Search { slot: low, found: false }
+        search_in(self.page.reader(), key)
     }
 
     /// Compares a slot's suffix with `suffix`, their heads being equal.
@@ -255,23 +239,52 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
         let slot = self.slot(index);
         let (head, head_len) = slot.head_bytes();
         let tail_len = slot.tail_len();
-        if slot.tail() + tail_len > PAGE_SIZE {
+        if slot.tail() + tail_len > self.page.size() {
             return false;
         }
         key.clear();
         key.resize(prefix_len + head_len + tail_len, 0);
-        self.page.copy(PAGE_SIZE - prefix_len, &mut key[..prefix_len]);
+        self.page.copy(self.page.size() - prefix_len, &mut key[..prefix_len]);
         key[prefix_len..prefix_len + head_len].copy_from_slice(&head[..head_len]);
         self.page.copy(slot.tail(), &mut key[prefix_len + head_len..]);
         true
     }
 }
 
+/// Finds a key by binary search. The page is a value, so that the loop has its address and size in registers.
+#[inline]
+fn search_in<R: PageRead + Copy>(page: R, key: &[u8]) -> Search {
+    let node = NodeView::new(&page);
+    let count = node.slot_count();
+    match node.compare_prefix(key) {
+        Ordering::Less => return Search { slot: count, found: false },
+        Ordering::Greater => return Search { slot: 0, found: false },
+        Ordering::Equal => {}
+    }
+    let suffix = &key[node.prefix_len().min(key.len())..];
+    let wanted = head(suffix);
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let slot = node.slot(middle);
+        let order = match slot.head.cmp(&wanted) {
+            Ordering::Equal => node.compare_beyond_head(&slot, suffix),
+            unequal => unequal,
+        };
+        match order {
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return Search { slot: middle, found: true },
+        }
+    }
+    Search { slot: low, found: false }
+}
+
 /// Reading that lends bytes out needs a latched page.
 impl<'p> NodeView<'p, Page> {
     /// The common prefix.
     pub fn prefix(&self) -> &'p [u8] {
-        &self.page[PAGE_SIZE - self.prefix_len()..]
+        &self.page[self.page.size() - self.prefix_len()..]
     }
 
     /// The value in slot `index`, if it lies within the page.
@@ -310,10 +323,10 @@ impl<'p> NodeView<'p, Page> {
     pub fn check_header(&self) -> Result<(), &'static str> {
         let slots_end = SLOTS + usize::from(self.page.u16_at(SLOT_COUNT)) * SLOT_SIZE;
         let prefix_len = usize::from(self.page.u16_at(PREFIX_LEN));
-        if prefix_len > layout::MAX_KEY {
+        if prefix_len > layout::max_key(self.page.size()) {
             return Err("prefix longer than the longest key");
         }
-        let heap_end = PAGE_SIZE - prefix_len;
+        let heap_end = self.page.size() - prefix_len;
         if slots_end > self.heap_top() || self.heap_top() > heap_end {
             return Err("slots, heap and prefix overlap");
         }
@@ -323,11 +336,12 @@ impl<'p> NodeView<'p, Page> {
         Ok(())
     }
 
-    /// Checks one entry in constant time: it lies within the heap.
-    #[inline]
+    /// Checks one entry in constant time: it lies within the heap. Always inlined: a loop over all entries then reads
+    /// the header once.
+    #[inline(always)]
     pub fn check_entry(&self, index: usize) -> Result<(), &'static str> {
         let slot = self.slot(index);
-        let heap_end = PAGE_SIZE - self.prefix_len();
+        let heap_end = self.page.size() - self.prefix_len();
         if slot.offset < self.heap_top() || slot.value() > heap_end {
             return Err("entry outside the heap");
         }
@@ -343,7 +357,7 @@ impl<'p> NodeView<'p, Page> {
     /// Checks that an entry can be given up: the garbage would not exceed the heap.
     pub fn check_discard(&self, index: usize) -> Result<(), &'static str> {
         let garbage = self.garbage() + self.entry_size(&self.slot(index));
-        let heap = PAGE_SIZE - self.prefix_len() - self.heap_top();
+        let heap = self.page.size() - self.prefix_len() - self.heap_top();
         if garbage > heap { Err("free bytes are miscounted") } else { Ok(()) }
     }
 
@@ -363,15 +377,16 @@ impl<'p> NodeView<'p, Page> {
         for index in 0..self.slot_count() {
             self.check_entry(index)?;
             let slot = self.slot(index);
-            if slot.key_len + self.prefix_len() > layout::MAX_KEY {
+            if slot.key_len + self.prefix_len() > layout::max_key(self.page.size()) {
                 return Err("key longer than the longest key");
             }
-            if slot.key_len + self.prefix_len() + self.value_len(&slot) > layout::MAX_ENTRY {
+            if slot.key_len + self.prefix_len() + self.value_len(&slot) > layout::max_entry(self.page.size())
+            {
                 return Err("entry longer than the longest entry");
             }
             in_use += self.entry_size(&slot);
         }
-        if in_use + self.garbage() != PAGE_SIZE - self.prefix_len() - self.heap_top() {
+        if in_use + self.garbage() != self.page.size() - self.prefix_len() - self.heap_top() {
             return Err("free bytes are miscounted");
         }
         Ok(())
@@ -381,7 +396,7 @@ impl<'p> NodeView<'p, Page> {
     /// that an inner node has a leftmost child. Costs a few instructions for each entry, so it is done
     /// whenever a node is read.
     pub(crate) fn check_read(&self) -> Result<(), &'static str> {
-        if self.page.u16_at(SLOT_COUNT) as usize > CAPACITY / SLOT_SIZE {
+        if self.page.u16_at(SLOT_COUNT) as usize > self.capacity() / SLOT_SIZE {
             return Err("more slots than there is room for");
         }
         self.check()?;

@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock, Weak};
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_base::{Blocked, PageNo};
-use palisade_buffer::{PAGE_SIZE, Space};
+use palisade_buffer::{PageSize, Space};
 use palisade_io::{File, IoPool, MemFileSystem, Overlay, OverlayFileSystem};
 
-use super::harness::{Store, with_cleaner};
-use crate::layout::space::{EXTENT_PAGES, GROUP_PAGES};
+use super::harness::{Store, at_sizes, page_bytes, with_cleaner};
+use crate::layout::space::{EXTENT_PAGES, group_pages};
 use crate::verify::verify_space;
 use crate::{Error, Mtr, PageOp, PageSet, alloc};
 
@@ -44,7 +44,7 @@ fn check(store: &Store, used: &BTreeSet<PageNo>) {
         with_cleaner(&store.pool, || verify_space(&store.space, &used.iter().copied().collect()).unwrap());
     assert_eq!(damage, []);
     let usage = store.run(|| alloc::usage(&store.space)).unwrap();
-    let groups = usage.high_water.div_ceil(GROUP_PAGES);
+    let groups = usage.high_water.div_ceil(group_pages(page_bytes()));
     assert_eq!(usage.high_water - usage.free, used.len() as u32 + groups);
 }
 
@@ -117,11 +117,17 @@ fn neighbours_stay_together_while_their_extents_last() {
     assert!(extents[0].len() <= 5);
 }
 
-/// Groups are 1 GiB: the space is grown by hand to just before the end of the first.
+/// Groups are up to 1 GiB: the space is grown by hand to just before the end of the first.
 #[test]
 fn the_second_group_has_its_own_map() {
+    group_has_its_own_map();
+    at_sizes(&PageSize::ALL[..2], group_has_its_own_map);
+}
+
+fn group_has_its_own_map() {
     let store = Store::in_memory(200);
-    let nearly = GROUP_PAGES - 3;
+    let group_pages = group_pages(page_bytes());
+    let nearly = group_pages - 3;
     store.run(|| store.space.ensure_allocated(nearly).map_err(Blocked::up)).unwrap();
     let pages: Vec<u16> = (1..nearly as u16).collect();
     for some in pages.chunks(4000) {
@@ -138,14 +144,14 @@ fn the_second_group_has_its_own_map() {
     for count in [2, 5, 1, 1] {
         used.extend(allocate(&store, PageNo(nearly - 1), count).unwrap());
     }
-    assert!(used.contains(&PageNo(nearly)) && used.contains(&PageNo(GROUP_PAGES + 1)));
-    assert!(!used.contains(&PageNo(GROUP_PAGES)), "the map's own page");
+    assert!(used.contains(&PageNo(nearly)) && used.contains(&PageNo(group_pages + 1)));
+    assert!(!used.contains(&PageNo(group_pages)), "the map's own page");
     check(&store, &used);
     for page in used.split_off(&PageNo(nearly)) {
         free(&store, page).unwrap();
     }
     check(&store, &used);
-    assert!(matches!(free(&store, PageNo(GROUP_PAGES)), Err(Error::Corrupted { .. })), "a map is not freed");
+    assert!(matches!(free(&store, PageNo(group_pages)), Err(Error::Corrupted { .. })), "a map is not freed");
 }
 
 /// Sees what others find while the file system makes a hole.
@@ -158,7 +164,7 @@ struct MeanwhileHoles {
 impl Overlay for MeanwhileHoles {
     fn punch_hole(&self, _: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
         let space = self.space.get().and_then(Weak::upgrade).expect("holes are made later");
-        let first = PageNo((offset / PAGE_SIZE as u64) as u32);
+        let first = PageNo((offset / page_bytes() as u64) as u32);
         let other = std::thread::spawn(move || {
             drop(retry_blocking(|| space.exclusive(PageNo(0))).unwrap());
             let asked = space.ensure_backed(first, EXTENT_PAGES);

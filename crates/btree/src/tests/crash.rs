@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use palisade_base::prng::{Prng, test_seed};
 use palisade_base::{Lsn, PageId, PageNo};
-use palisade_buffer::PAGE_SIZE;
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem, OpenMode};
 
 use super::alloc::{allocate, free};
-use super::harness::{SPACE, Store, data_file};
+use super::harness::{SPACE, Store, at_other_sizes, data_file, page_bytes};
 use super::model::{Model, SHAPES, Shape, check};
 use crate::Error;
 
@@ -115,6 +114,16 @@ fn recovery_brings_back_what_the_log_had() {
     }
 }
 
+#[test]
+fn recovery_brings_back_what_the_log_had_of_pages_of_another_size() {
+    let seed = test_seed(33);
+    at_other_sizes(|| {
+        for (number, shape) in SHAPES.into_iter().enumerate() {
+            lives(seed + number as u64, shape, CrashKeeps::Random, 2);
+        }
+    });
+}
+
 /// Redo on pages that are newer than the record: skipped; on older ones: applied; in one batch.
 #[test]
 fn recovering_twice_changes_nothing() {
@@ -143,7 +152,7 @@ fn redo_that_does_not_fit_its_page_is_an_error_that_names_it() {
     let fs = Arc::new(FaultFileSystem::new(6));
     let store = Store::on_faulty_disk(&fs, 60);
     store.pool.checkpoint_sharply().unwrap();
-    let mut old = vec![0; PAGE_SIZE];
+    let mut old = vec![0; page_bytes()];
     store.space.file().read_at(&mut old, 0).unwrap();
     let page = allocate(&store, PageNo::NONE, 1).unwrap()[0];
     store.pool.checkpoint_sharply().unwrap();
@@ -159,7 +168,7 @@ fn redo_that_does_not_fit_its_page_is_an_error_that_names_it() {
             Store::try_to_recover(fs.clone(), 60, threads).err().expect("the page is not what it was");
         let header = PageId { space: SPACE, page: PageNo(0) };
         assert!(matches!(error, Error::Corrupted { page, .. } if page == header), "{error}");
-        let mut now = vec![0; PAGE_SIZE];
+        let mut now = vec![0; page_bytes()];
         file.read_at(&mut now, 0).unwrap();
         assert!(now == old, "what is on disk stays for whoever looks into it");
     }

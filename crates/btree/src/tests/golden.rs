@@ -1,6 +1,7 @@
 //! What the log gets for typical changes, as text.
 
 use palisade_base::PageNo;
+use palisade_buffer::PageSize;
 
 use super::harness::{SPACE, Store};
 use crate::op::describe;
@@ -198,9 +199,9 @@ fn an_overflow_chain_is_written_and_freed() {
     let store = Store::in_memory(50);
     let mut pages = Vec::new();
     let text = logged(&store, || {
-        for chunk in [&[1; overflow::CHUNK][..], &[2; 100]] {
+        for chunk in [&[1; overflow::chunk(PageSize::DEFAULT)][..], &[2; 100]] {
             let page = store.run(|| {
-                let mut mtr = Mtr::begin(&store.log, overflow::MAX_WRITE_BYTES)?;
+                let mut mtr = Mtr::begin(&store.log, overflow::max_write_bytes(PageSize::DEFAULT))?;
                 let page = overflow::write_chunk(&mut mtr, &store.space, pages.last().copied(), chunk)?;
                 mtr.commit(|_| {});
                 Ok(page)

@@ -1,12 +1,13 @@
 //! A log, a pool and a space without threads, so that a seed replays.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_buffer::doublewrite::{Directories, repair};
-use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, Space};
+use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, PageSize, Space};
 use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode};
 use palisade_log::{Log, LogConfig};
 
@@ -34,23 +35,51 @@ pub(crate) struct Store {
 /// Of the log that is not said otherwise.
 const LOG_ID: u64 = 0;
 
+thread_local! {
+    /// The size of pages of the stores that this thread makes.
+    static SIZE: Cell<PageSize> = const { Cell::new(PageSize::DEFAULT) };
+}
+
+/// Runs a test with stores of pages of other sizes.
+pub(crate) fn at_sizes(sizes: &[PageSize], test: impl Fn()) {
+    for size in sizes {
+        SIZE.set(*size);
+        test();
+    }
+    SIZE.set(PageSize::DEFAULT);
+}
+
+/// Runs a test with stores of every other size of pages.
+pub(crate) fn at_other_sizes(test: impl Fn()) {
+    let [a, b, _, c, d] = PageSize::ALL;
+    at_sizes(&[a, b, c, d], test);
+}
+
+/// Bytes of a page of the stores of this thread.
+pub(crate) fn page_bytes() -> usize {
+    SIZE.get().bytes()
+}
+
 pub(crate) fn log_config(background: bool) -> LogConfig {
     LogConfig {
         background,
         capacity: 16 << 20,
-        buffer_size: 1 << 20,
+        buffer_size: 2 << 20,
         on_failure: Arc::new(|_| {}),
         ..LogConfig::default()
     }
 }
 
 fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
-    let opened = Doublewrite::open(fs, &AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID));
+    let config =
+        AreaConfig { page_size: SIZE.get(), ..AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID) };
+    let opened = Doublewrite::open(fs, &config);
     Arc::new(opened.expect("a doublewrite file"))
 }
 
 fn pool(frames: usize, log: &Arc<Log>, io: IoPool) -> Arc<BufferPool> {
     let mut config = BufferConfig::new(frames);
+    config.page_size = SIZE.get();
     config.batch_pages = BATCH_PAGES;
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});
@@ -111,7 +140,7 @@ impl Store {
         let (log, mut reader) = Log::open(fs.clone(), Path::new(DIR), log_config(false)).unwrap();
         let (pool, sink) = (pool(frames, &log, IoPool::inline()), sink(&fs));
         let file = fs.open(&data_file(), OpenMode::EXISTING).unwrap();
-        let directories = Directories { home: Path::new(DIR), others: &[] };
+        let directories = Directories { home: Path::new(DIR), others: &[], page_size: pool.page_size() };
         repair(&*fs, directories, LOG_ID, log.checkpoint_lsn(), &mut |_| Some(file.clone())).unwrap();
         let space = pool.attach_space(SPACE, file, sink).unwrap();
         let mut open_space = |id| Ok((id == SPACE).then(|| space.clone()));
@@ -183,7 +212,7 @@ impl Store {
 }
 
 pub(crate) fn put(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<Option<Lsn>> {
-    let mut mtr = Mtr::begin(log, crate::mtr::MAX_ENTRY_CHANGE_BYTES)?;
+    let mut mtr = Mtr::begin(log, crate::mtr::max_entry_change_bytes(tree.space().page_size()))?;
     let position = tree.acquire(&mut mtr, key, value.len())?;
     if mtr.entry(&position).is_some() {
         tree.replace(&mut mtr, position, value);
@@ -194,7 +223,7 @@ pub(crate) fn put(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Atte
 }
 
 pub(crate) fn remove(log: &Arc<Log>, tree: &Tree, key: &[u8]) -> Attempt<Option<Lsn>> {
-    let mut mtr = Mtr::begin(log, crate::mtr::MAX_ENTRY_CHANGE_BYTES)?;
+    let mut mtr = Mtr::begin(log, crate::mtr::max_entry_change_bytes(tree.space().page_size()))?;
     let position = tree.acquire_existing(&mut mtr, key)?;
     if !position.exists() {
         return Ok(None);

@@ -5,9 +5,9 @@ use std::ops::Bound;
 
 use palisade_base::prng::{Prng, test_seed};
 
-use super::harness::{Store, with_cleaner};
+use super::harness::{Store, at_other_sizes, page_bytes, with_cleaner};
 use crate::verify::{verify_space, verify_tree};
-use crate::{Direction, MAX_ENTRY, ScanEnd, Tree};
+use crate::{Direction, ScanEnd, Tree, max_entry, max_key};
 
 pub(crate) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -40,7 +40,9 @@ impl Shape {
             }
             Shape::Large => {
                 let mut key = prng.below(200).to_be_bytes().to_vec();
-                key.resize(8 + prng.below(3900) as usize % [10, 300, 3900][prng.below(3) as usize], 7);
+                let most = max_key(page_bytes()) - 100;
+                let len = prng.below(most as u64) as usize % [10, 300, most][prng.below(3) as usize];
+                key.resize(8 + len, 7);
                 key
             }
         }
@@ -50,7 +52,7 @@ impl Shape {
         let most = match self {
             Shape::Ascending | Shape::Prefixes => 40,
             Shape::Random => 400,
-            Shape::Large => (MAX_ENTRY - key.len()) as u64,
+            Shape::Large => (max_entry(page_bytes()) - key.len()) as u64,
         };
         let mut value = vec![b'v'; prng.below(most + 1) as usize];
         if let Some(byte) = value.first_mut() {
@@ -202,6 +204,15 @@ fn check_reads(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &m
 
 #[test]
 fn a_tree_is_a_sorted_map() {
+    is_a_sorted_map();
+}
+
+#[test]
+fn a_tree_of_pages_of_another_size_is_a_sorted_map() {
+    at_other_sizes(is_a_sorted_map);
+}
+
+fn is_a_sorted_map() {
     let seed = test_seed(21);
     for (number, shape) in SHAPES.into_iter().enumerate() {
         let mut prng = Prng::new(seed + number as u64);

@@ -9,7 +9,12 @@ use super::harness::{Store, with_cleaner};
 use super::model::{Model, check};
 use crate::node::NodeView;
 use crate::verify::verify_tree;
-use crate::{Error, MAX_ENTRY, MAX_KEY, Mtr, PageOp, Tree, alloc};
+use crate::{Error, Mtr, PageOp, Tree, alloc, max_entry, max_key};
+
+const SIZE: palisade_buffer::PageSize = palisade_buffer::PageSize::DEFAULT;
+const CAPACITY: usize = crate::layout::node::capacity(SIZE.bytes());
+const MAX_KEY: usize = max_key(SIZE.bytes());
+const MAX_ENTRY: usize = max_entry(SIZE.bytes());
 
 fn number(n: u64) -> [u8; 8] {
     (1u64 << 63 | n).to_be_bytes()
@@ -24,7 +29,7 @@ fn ascending_inserts_fill_the_leaves_and_lie_in_a_row() {
         store.put(&tree, &number(n), &row).unwrap();
     }
     let report = verify_tree(&tree).unwrap();
-    let fill = report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64;
+    let fill = report.leaf_bytes as f64 / (report.leaf_pages * CAPACITY as u64) as f64;
     assert!(fill > 0.90, "leaves are {fill:.2} full");
     assert_eq!(report.levels, 2);
     let pages: Vec<u32> = report.pages.iter().map(|page| page.0).collect();
@@ -48,7 +53,7 @@ fn ascending_inserts_in_the_middle_fill_the_leaves_too() {
     }
     let report = verify_tree(&tree).unwrap();
     assert_eq!(report.damage, []);
-    let fill = report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64;
+    let fill = report.leaf_bytes as f64 / (report.leaf_pages * CAPACITY as u64) as f64;
     assert!(fill > 0.85, "leaves are {fill:.2} full");
 }
 
@@ -97,7 +102,7 @@ fn keys_without_the_common_prefix_split_off() {
 /// for it.
 #[test]
 fn a_full_leaf_of_short_keys_splits_at_either_edge() {
-    use crate::layout::node::{CAPACITY, ENTRY_HEADER, SLOT_SIZE};
+    use crate::layout::node::{ENTRY_HEADER, SLOT_SIZE};
     const ENTRIES: usize = 5;
     for slack in 0..6 {
         for incoming in [&b"abcz"[..], b"zzzz", b"aa", b"abca"] {
@@ -152,7 +157,7 @@ fn a_leaf_that_is_emptied_beside_a_full_one_is_seldom_looked_at_and_goes_in_the_
     let mut looks = 0;
     for key in (0..20_000).rev().map(number) {
         let is_due = store.run(|| {
-            let mut mtr = Mtr::begin(&store.log, crate::mtr::MAX_ENTRY_CHANGE_BYTES)?;
+            let mut mtr = Mtr::begin(&store.log, crate::mtr::max_entry_change_bytes(SIZE))?;
             let position = tree.acquire_existing(&mut mtr, &key)?;
             let is_due = tree.is_due_to_shrink(&mtr, &position);
             tree.remove(&mut mtr, position);
@@ -301,7 +306,7 @@ fn estimates_are_near_the_truth() {
 fn fill(tree: &Tree) -> f64 {
     let report = verify_tree(tree).unwrap();
     assert_eq!(report.damage, []);
-    report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64
+    report.leaf_bytes as f64 / (report.leaf_pages * CAPACITY as u64) as f64
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn disagreement_of_map_and_use_is_found() {
     grown.expect_in_space("the counts of a group are not its map's");
 
     let grown = Grown::new();
-    grown.damage(PageNo(0), |page| page[space::EXTENT_MAP + 1000] = 1);
+    grown.damage(PageNo(0), |page| page[space::extent_map(16384) + 1000] = 1);
     grown.expect_in_space("pages in use beyond the high-water mark");
 
     let grown = Grown::new();

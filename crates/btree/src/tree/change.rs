@@ -5,7 +5,7 @@ use palisade_buffer::Page;
 use super::Tree;
 use super::descent::{Restarts, Seek};
 use crate::error::{Attempt, Error};
-use crate::layout::{MAX_ENTRY, MAX_KEY, node::*};
+use crate::layout::{max_entry, max_key, node::*};
 use crate::mtr::{Handle, Mtr};
 use crate::node::edit::Mismatch;
 use crate::node::{NodeView, common_prefix};
@@ -57,10 +57,10 @@ pub(crate) fn has_room(page: &Page, key: &[u8], value_len: usize) -> Result<bool
         return node.check().map(|()| true);
     }
     node.check()?;
-    Ok(node.used_with_prefix(kept) + size <= CAPACITY)
+    Ok(node.used_with_prefix(kept) + size <= node.capacity())
 }
 
-/// Bytes of [`CAPACITY`] for an entry.
+/// Bytes of a node's capacity for an entry.
 pub(crate) fn entry_cost(suffix_len: usize, value_len: usize) -> usize {
     SLOT_SIZE + ENTRY_HEADER + suffix_len.saturating_sub(HEAD_SIZE) + value_len
 }
@@ -96,8 +96,9 @@ impl Tree {
         key: &'k [u8],
         max_value_len: usize,
     ) -> Attempt<Position<'k>> {
-        if key.len() > MAX_KEY || key.len() + max_value_len > MAX_ENTRY {
-            return Err(Error::EntryTooLarge { key: key.len(), value: max_value_len }.into());
+        let page = self.space().page_size().bytes();
+        if key.len() > max_key(page) || key.len() + max_value_len > max_entry(page) {
+            return Err(Error::EntryTooLarge { key: key.len(), value: max_value_len, page }.into());
         }
         self.acquire_with(mtr, key, Some(max_value_len))
     }
@@ -207,7 +208,7 @@ impl Tree {
         let node = NodeView::new(mtr.page(position.leaf));
         let before = node.used();
         let after = before.saturating_sub(node.used_by_entry(position.slot));
-        (super::shrink::is_due(before, after) || node.slot_count() == 1)
+        (super::shrink::is_due(node.capacity(), before, after) || node.slot_count() == 1)
             && mtr.page_id(position.leaf).page != self.root()
     }
 }

@@ -37,7 +37,9 @@ use crate::op::PageOp;
 use palisade_base::PageNo;
 
 /// A neighbour with less room than this gets nothing.
-const LEAST_ROOM: usize = CAPACITY / 16 * 3;
+fn least_room(capacity: usize) -> usize {
+    capacity / 16 * 3
+}
 
 /// Which neighbour.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,8 +120,9 @@ impl Tree {
             return false;
         }
         let Ok(page) = self.space().optimistic(number) else { return false };
-        let used = NodeView::new(&page).used();
-        page.validate() && used + LEAST_ROOM <= CAPACITY
+        let node = NodeView::new(&page);
+        let (used, capacity) = (node.used(), node.capacity());
+        page.validate() && used + least_room(capacity) <= capacity
     }
 }
 
@@ -144,24 +147,25 @@ fn plan(
     node.check_prefix(0..count, shared)?;
     // Its prefix will be this one or a longer one, which saves nothing of keys that fit into their slots.
     let used = neighbour.used_with_prefix(shared) + neighbour.prefix_len() - shared;
-    if used + LEAST_ROOM > CAPACITY {
+    let capacity = node.capacity();
+    if used + least_room(capacity) > capacity {
         return Ok(None);
     }
     let at = node.search(incoming.key);
     let cost = |slot: usize| node.used_by(slot..slot + 1, shared) - shared;
     let slots = match side {
-        Side::Left if ascends => 0..fitting((0..at.slot.min(count - 1)).map(cost), CAPACITY - used),
-        Side::Left => 0..fitting((0..count - 1).map(cost), (CAPACITY - used) / 2),
-        Side::Right => count - fitting((1..count).rev().map(cost), (CAPACITY - used) / 2)..count,
+        Side::Left if ascends => 0..fitting((0..at.slot.min(count - 1)).map(cost), capacity - used),
+        Side::Left => 0..fitting((0..count - 1).map(cost), (capacity - used) / 2),
+        Side::Right => count - fitting((1..count).rev().map(cost), (capacity - used) / 2)..count,
     };
     let edge = if side == Side::Left { slots.end } else { slots.start };
     if slots.is_empty() {
         return Ok(None);
     }
     let own = |prefix_len| entry_cost(incoming.key.len().saturating_sub(prefix_len), incoming.value_len);
-    let fits_there = used + slots.clone().map(cost).sum::<usize>() + own(shared) <= CAPACITY;
+    let fits_there = used + slots.clone().map(cost).sum::<usize>() + own(shared) <= capacity;
     let gone: usize = slots.clone().map(|slot| node.used_by_entry(slot)).sum();
-    let fits_here = node.used() + own(node.prefix_len()) <= CAPACITY + gone;
+    let fits_here = node.used() + own(node.prefix_len()) <= capacity + gone;
     let (mut below, mut above) = (Key::new(), Key::new());
     if !node.read_key(edge - 1, &mut below) || !node.read_key(edge, &mut above) {
         return Err("entry outside the heap");

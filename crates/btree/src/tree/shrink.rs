@@ -7,7 +7,7 @@
 //!
 //! # When
 //!
-//! Asked for when a removal makes a leaf [`UNDERFULL`], then each time it is emptier by a sixteenth of that,
+//! Asked for when a removal makes a leaf underfull, then each time it is emptier by a sixteenth of that,
 //! and when its last entry goes; not for every removal. Where entries are removed in the order of their keys,
 //! as when a transaction that inserted them is rolled back, the leaf's neighbour is full until the leaf is
 //! all but empty: to latch and check three nodes only to find that out takes much longer than to remove an
@@ -24,17 +24,25 @@ use crate::alloc;
 use crate::error::Attempt;
 use crate::layout::node::*;
 use crate::metrics;
-use crate::mtr::{Handle, MAX_STRUCTURE_BYTES, Mtr};
+use crate::mtr::{Handle, Mtr, max_structure_bytes};
 use crate::node::edit::Mismatch;
 use crate::node::{Key, NodeView, common_prefix};
 use crate::op::PageOp;
 
-/// A node that uses less of [`CAPACITY`] is worth merging.
-pub const UNDERFULL: usize = CAPACITY / 4;
+/// A node that uses less of its [capacity](NodeView::capacity) is worth merging.
+fn underfull(capacity: usize) -> usize {
+    capacity / 4
+}
+
 /// A leaf that is underfull is looked at again when it uses less by so much.
-const STEP: usize = UNDERFULL / 16;
+fn step(capacity: usize) -> usize {
+    underfull(capacity) / 16
+}
+
 /// A merge does not fill a node beyond this, lest the next insert split it again; unless one of the two is empty.
-const MERGED_MOST: usize = CAPACITY / 4 * 3;
+fn merged_most(capacity: usize) -> usize {
+    capacity / 4 * 3
+}
 
 /// What came of looking at one level.
 enum Level {
@@ -53,9 +61,10 @@ struct Merge {
     count: usize,
 }
 
-/// Whether a node that used `before` bytes and now uses `after` is to be looked at.
-pub(super) fn is_due(before: usize, after: usize) -> bool {
-    after < UNDERFULL && (before >= UNDERFULL || after / STEP != before / STEP)
+/// Whether a node of `capacity` that used `before` bytes and now uses `after` is to be looked at.
+pub(super) fn is_due(capacity: usize, before: usize, after: usize) -> bool {
+    let (least, step) = (underfull(capacity), step(capacity));
+    after < least && (before >= least || after / step != before / step)
 }
 
 impl Tree {
@@ -66,7 +75,7 @@ impl Tree {
         let mut level = 0;
         let mut restarts = Restarts::new();
         loop {
-            let mut mtr = Mtr::begin(&self.log, MAX_STRUCTURE_BYTES)?;
+            let mut mtr = Mtr::begin(&self.log, max_structure_bytes(self.space.page_size()))?;
             let outcome = self.try_merge(&mut mtr, key, level)?;
             if mtr.is_changed() {
                 mtr.commit(|_| {});
@@ -86,7 +95,8 @@ impl Tree {
         let Some((parent, _)) = found.parent else {
             return self.lower_root(mtr, level);
         };
-        let underfull = NodeView::new(&found.page).used() < UNDERFULL;
+        let node = NodeView::new(&found.page);
+        let underfull = node.used() < underfull(node.capacity());
         if !found.page.validate() {
             return Ok(None);
         }
@@ -186,8 +196,8 @@ impl Tree {
 }
 
 /// How the nodes become one; `None` if they would fill it too much. Both are checked.
-fn plan(left: &Page, right: &Page, separator: &[u8]) -> Result<Option<Merge>, Mismatch> {
-    let (left, right) = (NodeView::new(left), NodeView::new(right));
+fn plan(left_page: &Page, right: &Page, separator: &[u8]) -> Result<Option<Merge>, Mismatch> {
+    let (left, right) = (NodeView::new(left_page), NodeView::new(right));
     let is_leaf = left.level() == 0;
     let (mut first, mut last) = (Key::new(), Key::new());
     let empty_right = right.slot_count() == 0;
@@ -205,7 +215,7 @@ fn plan(left: &Page, right: &Page, separator: &[u8]) -> Result<Option<Merge>, Mi
     } else if left.slot_count() > 0 {
         left.read_key(left.slot_count() - 1, &mut last);
     }
-    let len = common_prefix(&first, &last).min(crate::layout::MAX_KEY);
+    let len = common_prefix(&first, &last).min(crate::layout::max_key(left_page.size()));
     first.truncate(len);
     left.check_prefix(0..left.slot_count(), len)?;
     right.check_prefix(0..right.slot_count(), len)?;
@@ -213,7 +223,8 @@ fn plan(left: &Page, right: &Page, separator: &[u8]) -> Result<Option<Merge>, Mi
         return Err("keys do not ascend");
     }
     let bring_along = if is_leaf { 0 } else { entry_cost(separator.len() - len, CHILD_SIZE) };
-    let most = if left.slot_count() == 0 || empty_right { CAPACITY } else { MERGED_MOST };
+    let is_one_empty = left.slot_count() == 0 || empty_right;
+    let most = if is_one_empty { left.capacity() } else { merged_most(left.capacity()) };
     if left.used_with_prefix(len) + right.used_with_prefix(len) - len + bring_along > most {
         return Ok(None);
     }

@@ -26,7 +26,7 @@ use crate::alloc::{self, Reservation};
 use crate::error::Attempt;
 use crate::layout::node::*;
 use crate::metrics;
-use crate::mtr::{Handle, MAX_STRUCTURE_BYTES, Mtr};
+use crate::mtr::{Handle, Mtr, max_structure_bytes};
 use crate::node::edit::Mismatch;
 use crate::node::{Key, NodeView, common_prefix, separator};
 use crate::op::PageOp;
@@ -65,7 +65,7 @@ impl Tree {
         let mut level = 0;
         let mut restarts = Restarts::new();
         loop {
-            let mut mtr = Mtr::begin(&self.log, MAX_STRUCTURE_BYTES)?;
+            let mut mtr = Mtr::begin(&self.log, max_structure_bytes(self.space.page_size()))?;
             let found = self.descend(Seek::Key(key), level, None)?;
             match self.try_split(&mut mtr, &found, key, &incoming, incoming_value)? {
                 Outcome::Done => {
@@ -295,7 +295,7 @@ fn common_prefix_of(
     if few {
         len = len.min(whole);
     }
-    if node.used_by(slots, len) > CAPACITY {
+    if node.used_by(slots, len) > node.capacity() {
         len = node.prefix_len();
     }
     first.truncate(len.min(u16::MAX as usize));

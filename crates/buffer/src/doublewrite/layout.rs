@@ -8,7 +8,7 @@ use palisade_base::codec::Reader;
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{AlignedBuf, File, FileSystem};
 
-use crate::page::PAGE_SIZE;
+use crate::page_size::PageSize;
 
 const MAGIC: [u8; 8] = *b"PALDBLWR";
 const VERSION: u32 = 1;
@@ -17,12 +17,16 @@ const HEADER_BYTES: usize = 28;
 
 /// A list is written in units of this.
 pub(super) const LIST_BLOCK: usize = 4096;
+/// Room of a header, and of a list, whatever the size of a page.
+pub(super) const LIST_PLACE: usize = 16384;
 /// Checksum and number of entries.
 const LIST_HEAD: usize = 8;
 /// Space, page and LSN.
 const LIST_ENTRY: usize = 16;
 /// Pages that a list has room for.
-pub(super) const MAX_PAGES: usize = (PAGE_SIZE - LIST_HEAD) / LIST_ENTRY;
+pub(super) const MAX_PAGES: usize = (LIST_PLACE - LIST_HEAD) / LIST_ENTRY;
+
+const _: () = assert!(LIST_PLACE.is_multiple_of(LIST_BLOCK));
 
 /// Name of a data directory's only doublewrite file before there were several. It has no header and no lists.
 const BARE_FILE: &str = "doublewrite";
@@ -52,11 +56,11 @@ pub(super) fn is_bare(path: &Path) -> bool {
 
 /// Where in a file of [`files_in`] the copies begin, which go to its end; `None` if it was not finished when
 /// it was made.
-pub fn copies_begin(path: &Path, file: &dyn File) -> io::Result<Option<u64>> {
+pub fn copies_begin(path: &Path, file: &dyn File, page_size: PageSize) -> io::Result<Option<u64>> {
     if is_bare(path) {
         return Ok(Some(0));
     }
-    Ok(read(file)?.map(|(layout, _)| layout.copies_at(0)))
+    Ok(read(file, page_size)?.map(|(layout, _)| layout.copies_at(0)))
 }
 
 /// The shape of a file.
@@ -65,17 +69,18 @@ pub(super) struct Layout {
     pub(super) lanes: usize,
     /// Copies of a lane.
     pub(super) pages: usize,
+    pub(super) page_size: PageSize,
 }
 
 impl Layout {
     /// Where the list of a lane is.
     pub(super) fn list_at(self, lane: usize) -> u64 {
-        ((1 + lane) * PAGE_SIZE) as u64
+        ((1 + lane) * LIST_PLACE) as u64
     }
 
     /// Where the copies of a lane are.
     pub(super) fn copies_at(self, lane: usize) -> u64 {
-        ((1 + self.lanes + lane * self.pages) * PAGE_SIZE) as u64
+        self.list_at(self.lanes) + self.page_size.bytes_of((lane * self.pages) as u64)
     }
 
     /// Bytes of the file.
@@ -83,9 +88,9 @@ impl Layout {
         self.copies_at(self.lanes)
     }
 
-    /// The header, a page long.
+    /// The header, with the room for it.
     pub(super) fn header(self, log_id: u64) -> AlignedBuf {
-        let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
+        let mut bytes = AlignedBuf::zeroed(LIST_PLACE);
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[12..16].copy_from_slice(&(self.lanes as u32).to_le_bytes());
@@ -97,13 +102,13 @@ impl Layout {
     }
 }
 
-/// The shape of a file and the redo log that it belongs to, as its header says; `None` if there is no whole
-/// header.
-pub(super) fn read(file: &dyn File) -> io::Result<Option<(Layout, u64)>> {
-    if file.len()? < PAGE_SIZE as u64 {
+/// The shape of a file of pages of `page_size` and the redo log that it belongs to, as its header says; `None` if
+/// there is no whole header.
+pub(super) fn read(file: &dyn File, page_size: PageSize) -> io::Result<Option<(Layout, u64)>> {
+    if file.len()? < LIST_PLACE as u64 {
         return Ok(None);
     }
-    let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
+    let mut bytes = AlignedBuf::zeroed(LIST_PLACE);
     file.read_at(&mut bytes, 0)?;
     let mut reader = Reader::new(&bytes[MAGIC.len()..HEADER_BYTES + 4]);
     let mut fields = || {
@@ -123,7 +128,7 @@ pub(super) fn read(file: &dyn File) -> io::Result<Option<(Layout, u64)>> {
         let text = format!("a doublewrite file of version {version}, which this server does not know");
         return Err(io::Error::new(io::ErrorKind::InvalidData, text));
     }
-    Ok(Some((Layout { lanes: lanes as usize, pages: pages as usize }, log_id)))
+    Ok(Some((Layout { lanes: lanes as usize, pages: pages as usize, page_size }, log_id)))
 }
 
 /// A list of pages, as it is written: blocks of [`LIST_BLOCK`].

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
-use super::layout::{self, Layout};
-use crate::page::{self, PAGE_SIZE};
+use super::layout::{self, LIST_PLACE, Layout};
+use crate::page;
+use crate::page_size::PageSize;
 
 /// What a repair did.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub struct Directories<'a> {
     pub home: &'a Path,
     /// Others. Files of another redo log are another server's, and an error.
     pub others: &'a [PathBuf],
+    /// Bytes of the pages in them, and of those that they are copies of.
+    pub page_size: PageSize,
 }
 
 /// A doublewrite file.
@@ -67,20 +70,21 @@ pub fn repair(
     space: &mut SpaceFiles<'_>,
 ) -> io::Result<Repaired> {
     let files = find(fs, directories, log_id)?;
-    let evidence = collect(&files)?;
+    let evidence = collect(&files, directories.page_size)?;
     let mut repaired = Repaired { copies: evidence.copies.len(), ..Repaired::default() };
-    let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
+    let size = directories.page_size;
+    let mut bytes = AlignedBuf::zeroed(size.bytes());
     let mut changed: Vec<Arc<dyn File>> = Vec::new();
     for (&id, &(lsn, number, position)) in &evidence.copies {
         if lsn <= checkpoint {
             continue;
         }
         let Some(file) = space(id.space) else { continue };
-        if read(&*file, id, &mut bytes)? != Found::Torn {
+        if read(&*file, size, id, &mut bytes)? != Found::Torn {
             continue;
         }
         files[number].file.read_at(&mut bytes, position)?;
-        file.write_at(&bytes, offset(id))?;
+        file.write_at(&bytes, size.offset(id.page))?;
         repaired.pages.push(id);
         if !changed.iter().any(|known| Arc::ptr_eq(known, &file)) {
             changed.push(file);
@@ -88,7 +92,7 @@ pub fn repair(
     }
     for (&id, _) in evidence.ids.iter().filter(|(_, lsn)| **lsn > checkpoint) {
         let Some(file) = space(id.space) else { continue };
-        if read(&*file, id, &mut bytes)? == Found::Torn {
+        if read(&*file, size, id, &mut bytes)? == Found::Torn {
             repaired.torn.push(id);
         }
     }
@@ -96,10 +100,6 @@ pub fn repair(
         file.sync()?;
     }
     Ok(repaired)
-}
-
-fn offset(id: PageId) -> u64 {
-    u64::from(id.page.0) * PAGE_SIZE as u64
 }
 
 /// What is in a page's place.
@@ -112,11 +112,12 @@ enum Found {
     Torn,
 }
 
-fn read(file: &dyn File, id: PageId, bytes: &mut [u8]) -> io::Result<Found> {
-    if file.len()? < offset(id) + PAGE_SIZE as u64 {
+fn read(file: &dyn File, size: PageSize, id: PageId, bytes: &mut [u8]) -> io::Result<Found> {
+    let offset = size.offset(id.page);
+    if file.len()? < offset + bytes.len() as u64 {
         return Ok(Found::Nothing);
     }
-    file.read_at(bytes, offset(id))?;
+    file.read_at(bytes, offset)?;
     Ok(match page::verify(id, bytes) {
         Ok(()) => Found::Whole,
         Err(_) if bytes.iter().all(|byte| *byte == 0) => Found::Nothing,
@@ -132,7 +133,7 @@ fn find(fs: &dyn FileSystem, directories: Directories<'_>, log_id: u64) -> io::R
     for (directory, is_home) in all {
         for path in layout::files_in(fs, directory)? {
             let file = fs.open(&path, OpenMode::EXISTING.direct().read_only())?;
-            match layout::read(&*file)? {
+            match layout::read(&*file, directories.page_size)? {
                 _ if layout::is_bare(&path) && is_home => found.push(DoublewriteFile { file, layout: None }),
                 _ if layout::is_bare(&path) => {}
                 // It was not finished when it was made.
@@ -151,25 +152,24 @@ fn find(fs: &dyn FileSystem, directories: Directories<'_>, log_id: u64) -> io::R
     Ok(found)
 }
 
-fn collect(files: &[DoublewriteFile]) -> io::Result<Evidence> {
+fn collect(files: &[DoublewriteFile], size: PageSize) -> io::Result<Evidence> {
     let mut evidence = Evidence::default();
-    let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
+    let (mut bytes, mut list) = (AlignedBuf::zeroed(size.bytes()), AlignedBuf::zeroed(LIST_PLACE));
     for (number, found) in files.iter().enumerate() {
         let len = found.file.len()?;
-        let lists = found.layout.map_or(0, |layout| layout.lanes);
-        for lane in 0..lists {
-            let position = ((1 + lane) * PAGE_SIZE) as u64;
-            if position + PAGE_SIZE as u64 > len {
-                break;
-            }
-            found.file.read_at(&mut bytes, position)?;
-            for (id, lsn) in layout::decode_list(&bytes) {
+        let lists = found
+            .layout
+            .into_iter()
+            .flat_map(|layout| (0..layout.lanes).map(move |lane| layout.list_at(lane)));
+        for position in lists.take_while(|position| position + LIST_PLACE as u64 <= len) {
+            found.file.read_at(&mut list, position)?;
+            for (id, lsn) in layout::decode_list(&list) {
                 let newest = evidence.ids.entry(id).or_insert(lsn);
                 *newest = lsn.max(*newest);
             }
         }
         let mut position = found.copies_at();
-        while position + PAGE_SIZE as u64 <= len {
+        while position + bytes.len() as u64 <= len {
             found.file.read_at(&mut bytes, position)?;
             let id = page::stored_id(&bytes);
             if page::verify(id, &bytes).is_ok() {
@@ -177,7 +177,7 @@ fn collect(files: &[DoublewriteFile]) -> io::Result<Evidence> {
                 let best = evidence.copies.entry(id).or_insert(copy);
                 *best = copy.max(*best);
             }
-            position += PAGE_SIZE as u64;
+            position += bytes.len() as u64;
         }
     }
     Ok(evidence)

@@ -1,19 +1,21 @@
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{IoPool, MemFileSystem};
 
+use super::layout::LIST_BLOCK;
 use super::*;
 use crate::page::{self, Page};
 use crate::sink::Batch;
 
 const SPACE: SpaceId = SpaceId(9);
 const LOG: u64 = 77;
+const PAGE_SIZE: usize = PageSize::DEFAULT.bytes();
 
 fn id(page: u32) -> PageId {
     PageId { space: SPACE, page: PageNo(page) }
 }
 
 fn sealed(page: u32, lsn: u64) -> Box<Page> {
-    let mut bytes = Page::zeroed();
+    let mut bytes = Page::zeroed(PageSize::DEFAULT);
     bytes.format(id(page));
     bytes.set_page_lsn(Lsn(lsn));
     page::seal(id(page), &mut bytes);
@@ -21,7 +23,7 @@ fn sealed(page: u32, lsn: u64) -> Box<Page> {
 }
 
 fn config(directory: &str, files: usize, lanes: usize, pages: usize) -> AreaConfig {
-    AreaConfig { directory: directory.into(), files, lanes, pages, log_id: LOG, syncing: Syncing::OnRequest }
+    AreaConfig { files, ..AreaConfig::new(Path::new(directory), lanes, pages, LOG) }
 }
 
 struct World {
@@ -42,7 +44,7 @@ impl World {
     }
 
     fn write(&mut self, sink: &Arc<Doublewrite>, lane: usize, pages: &[(u32, u64)]) {
-        let mut batch = Batch::with_capacity(pages.len());
+        let mut batch = Batch::with_capacity(pages.len(), PageSize::DEFAULT);
         for (page, lsn) in pages {
             batch.push(id(*page), &self.file, &sealed(*page, *lsn));
         }
@@ -59,7 +61,7 @@ impl World {
     }
 
     fn repair(&self, others: &[PathBuf], checkpoint: u64) -> io::Result<Repaired> {
-        let directories = Directories { home: Path::new("d"), others };
+        let directories = Directories { home: Path::new("d"), others, page_size: PageSize::DEFAULT };
         repair(&*self.fs, directories, LOG, Lsn(checkpoint), &mut |space| {
             (space == SPACE).then(|| self.file.clone())
         })
@@ -94,7 +96,7 @@ fn a_lane_holds_sealed_copies_and_repair_takes_the_newest_beyond_the_checkpoint(
     assert!(world.bytes("d/space", 2 * PAGE_SIZE)[..] == sealed(2, 200)[..]);
 
     // A space that is gone is skipped, and what is whole is left alone.
-    let directories = Directories { home: Path::new("d"), others: &[] };
+    let directories = Directories { home: Path::new("d"), others: &[], page_size: PageSize::DEFAULT };
     let gone = repair(&*world.fs, directories, LOG, Lsn(0), &mut |_| None).unwrap();
     assert_eq!(gone.pages, []);
     assert_eq!(world.repair(&[], 0).unwrap().pages, [id(1)]);
@@ -189,5 +191,5 @@ fn a_file_that_was_not_finished_is_made_anew() {
     file.write_at(&[0; 100], 4 * PAGE_SIZE as u64 - 100).unwrap();
     assert_eq!(world.repair(&[], 0).unwrap().copies, 0);
     world.open(&config("d", 1, 1, 2));
-    assert!(layout::read(&*file).unwrap().is_some());
+    assert!(layout::read(&*file, PageSize::DEFAULT).unwrap().is_some());
 }

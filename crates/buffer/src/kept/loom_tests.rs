@@ -37,7 +37,7 @@ impl World {
     fn new() -> World {
         let keeping = Keeping::new(1, Some(|_, _| Ok(())));
         keeping.set_share(50);
-        keeping.set_size(1000);
+        keeping.set_size(1000 * 16384);
         World {
             latch: Latch::default(),
             is_in_frame: AtomicBool::new(true),

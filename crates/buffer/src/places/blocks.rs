@@ -10,14 +10,16 @@
 //! of one region after the other; what a region has gathered of free runs since the cursor was there last
 //! comes in ascending order, and neighbours among it become one write. No page is ever moved to make room.
 //!
-//! A run lies within one word, and a run of four blocks begins at a multiple of four: pages that are stored
-//! as they are leave no gaps between them. Blocks behind the end of the file count as in use.
+//! A run lies within one word, and that of a page that is stored as it is begins at a multiple of its length: such
+//! pages leave no gaps between them. Blocks behind the end of the file count as in use.
 
-use super::place::{PAGE_BLOCKS, Place};
+use super::place::Place;
 
 const ZONE_WORDS: usize = 8;
 /// Blocks of a zone.
 pub(crate) const ZONE_BLOCKS: u32 = 64 * ZONE_WORDS as u32;
+/// Every second bit.
+const SECONDS: u64 = 0x5555_5555_5555_5555;
 /// Every fourth bit.
 const FOURTHS: u64 = 0x1111_1111_1111_1111;
 
@@ -37,6 +39,8 @@ pub(crate) struct Blocks {
     free: u32,
     end: u32,
     cursor: u32,
+    /// Blocks of a page that is stored as it is.
+    page_blocks: u32,
 }
 
 /// A run that is not free, or not in the file.
@@ -44,9 +48,9 @@ pub(crate) struct Blocks {
 pub(crate) struct Overlap;
 
 impl Blocks {
-    /// The blocks of a file of `end` blocks. The first is in use.
-    pub(crate) fn new(end: u32) -> Blocks {
-        let mut blocks = Blocks { zones: Vec::new(), zone_free: Vec::new(), free: 0, end: 0, cursor: 0 };
+    /// The blocks of a file of `end` blocks, and of pages of `page_blocks`. The first is in use.
+    pub(crate) fn new(end: u32, page_blocks: u32) -> Blocks {
+        let mut blocks = Blocks { page_blocks, ..Blocks::default() };
         blocks.grow(end);
         if end > 0 {
             blocks.set(0, 1, true);
@@ -79,6 +83,7 @@ impl Blocks {
     pub(crate) fn take(&mut self, place: Place) -> Result<(), Overlap> {
         let run = u64::from(place.block())..u64::from(place.block()) + u64::from(place.blocks());
         if run.start == 0
+            || place.blocks() > self.page_blocks
             || run.end > u64::from(self.end)
             || run.clone().any(|block| self.is_used(block as u32))
         {
@@ -141,7 +146,7 @@ impl Blocks {
                 at = (at / ZONE_BLOCKS + 1) * ZONE_BLOCKS;
                 continue;
             }
-            let starts = run_starts(self.zones[zone].0[word], blocks) & (u64::MAX << bit);
+            let starts = run_starts(self.zones[zone].0[word], blocks, self.page_blocks) & (u64::MAX << bit);
             let first = at - bit + starts.trailing_zeros();
             if starts != 0 {
                 return (first < to).then_some(first);
@@ -157,18 +162,17 @@ fn locate(block: u32) -> (usize, usize, u32) {
     ((block / ZONE_BLOCKS) as usize, (block % ZONE_BLOCKS / 64) as usize, block % 64)
 }
 
-/// Where free runs of `blocks` blocks begin in a word.
-fn run_starts(word: u64, blocks: u32) -> u64 {
+/// Where free runs of `blocks` blocks begin in a word, of pages of `page_blocks`.
+fn run_starts(word: u64, blocks: u32, page_blocks: u32) -> u64 {
     let free = !word;
     match blocks {
         1 => free,
+        2 if page_blocks == 2 => free & free >> 1 & SECONDS,
         2 => free & free >> 1,
         3 => free & free >> 1 & free >> 2,
         _ => free & free >> 1 & free >> 2 & free >> 3 & FOURTHS,
     }
 }
-
-const _: () = assert!(PAGE_BLOCKS == 4, "the longest run is an aligned quarter of sixteen blocks");
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -182,12 +186,13 @@ mod tests {
         used: BTreeSet<u32>,
         end: u32,
         cursor: u32,
+        page_blocks: u32,
     }
 
     impl Model {
         fn allocate(&mut self, blocks: u32) -> Option<Place> {
             let fits = |&start: &u32| {
-                let aligned = blocks < 4 || start.is_multiple_of(4);
+                let aligned = blocks < self.page_blocks || start.is_multiple_of(self.page_blocks);
                 let in_word = start / 64 == (start + blocks - 1) / 64 && start + blocks <= self.end;
                 aligned && in_word && (start..start + blocks).all(|block| !self.used.contains(&block))
             };
@@ -203,12 +208,13 @@ mod tests {
         let mut random = Prng::new(test_seed(31));
         for _ in 0..40 {
             let end = 1 + random.below(1500) as u32;
-            let mut model = Model { used: BTreeSet::from([0]), end, cursor: 0 };
-            let mut blocks = Blocks::new(end);
+            let page_blocks = *random.pick(&[1, 2, 4, 4]);
+            let mut model = Model { used: BTreeSet::from([0]), end, cursor: 0, page_blocks };
+            let mut blocks = Blocks::new(end, page_blocks);
             let mut held: Vec<Place> = Vec::new();
             let raw_only = random.one_in(2);
             for _ in 0..600 {
-                let length = if raw_only { 4 } else { 1 + random.below(4) as u32 };
+                let length = if raw_only { page_blocks } else { 1 + random.below(page_blocks.into()) as u32 };
                 match random.below(20) {
                     0..11 => {
                         let place = blocks.allocate(length);
@@ -243,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_cursor_goes_on_behind_the_last_run_and_fills_gaps_in_ascending_order() {
-        let mut blocks = Blocks::new(64);
+        let mut blocks = Blocks::new(64, 4);
         let runs: Vec<Place> = std::iter::from_fn(|| blocks.allocate(4)).collect();
         assert_eq!(runs.len(), 15, "the header's block costs one run");
         for run in [9, 3, 4, 12] {
@@ -259,7 +265,9 @@ mod tests {
 
     #[test]
     fn a_run_that_is_in_use_or_behind_the_end_cannot_be_taken() {
-        let mut blocks = Blocks::new(10);
+        let mut blocks = Blocks::new(10, 2);
+        assert_eq!(blocks.take(Place::new(4, 4)), Err(Overlap), "longer than a page");
+        let mut blocks = Blocks::new(10, 4);
         assert_eq!(blocks.take(Place::new(4, 4)), Ok(()));
         for bad in
             [Place::new(7, 1), Place::new(3, 2), Place::new(8, 3), Place::from_bits(0), Place::from_bits(3)]

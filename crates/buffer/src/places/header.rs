@@ -10,23 +10,22 @@ use palisade_base::SpaceId;
 use palisade_base::checksum::crc32c;
 use palisade_io::{AlignedBuf, File};
 
-use super::place::BLOCK;
-
 /// What block 0 begins with, behind its checksum.
 pub(super) const MAGIC: [u8; 8] = *b"PALPLACE";
 pub(super) const VERSION: u32 = 1;
-/// Bytes of the header that mean something.
+/// Bytes of the header that mean something, and those that are read and written: the least block.
 const HEADER: usize = 20;
+const HEAD: usize = 4096;
 
 /// The space that a file says to have the pages of, out of place; `None` if it is not such a file.
 pub fn header_of(file: &dyn File) -> io::Result<Option<SpaceId>> {
     Ok(header_in(&read_head(file)?))
 }
 
-/// The first block of a file; zeros of one that is shorter.
+/// The first bytes of a file; zeros of one that is shorter.
 pub(super) fn read_head(file: &dyn File) -> io::Result<AlignedBuf> {
-    let mut header = AlignedBuf::zeroed(BLOCK);
-    if file.len()? >= BLOCK as u64 {
+    let mut header = AlignedBuf::zeroed(HEAD);
+    if file.len()? >= HEAD as u64 {
         file.read_at(&mut header, 0)?;
     }
     Ok(header)
@@ -41,7 +40,7 @@ pub(super) fn header_in(header: &[u8]) -> Option<SpaceId> {
 
 /// Writes what [`header_of`] finds.
 pub(super) fn write_header(space: SpaceId, file: &dyn File) -> io::Result<()> {
-    let mut header = AlignedBuf::zeroed(BLOCK);
+    let mut header = AlignedBuf::zeroed(HEAD);
     header[4..12].copy_from_slice(&MAGIC);
     header[12..16].copy_from_slice(&VERSION.to_le_bytes());
     header[16..20].copy_from_slice(&space.0.to_le_bytes());

@@ -44,7 +44,7 @@ mod sink;
 mod store;
 
 pub use header::header_of;
-pub use place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+pub use place::{MAX_BLOCKS, Place};
 pub use rebuild::{FoundPages, rebuild_map};
 pub use recovery::{RecoverError, recover};
 pub use sink::OutOfPlace;

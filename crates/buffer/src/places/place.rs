@@ -2,14 +2,25 @@
 
 use std::fmt;
 
-use crate::page::PAGE_SIZE;
+use crate::page_size::PageSize;
 
-/// Bytes of a block, in which room in a file is counted.
-pub const BLOCK: usize = 4096;
-/// Blocks of a page that is stored as it is.
-pub const PAGE_BLOCKS: u32 = (PAGE_SIZE / BLOCK) as u32;
-/// Blocks that a place can name: 4 TiB of them.
+/// Blocks that a place can name: 4 TiB of them, with pages of 16 KiB or less.
 pub const MAX_BLOCKS: u32 = 1 << 30;
+/// Blocks of a page at most.
+const MAX_PAGE_BLOCKS: u32 = 4;
+
+impl PageSize {
+    /// Bytes of a block, in which room in a file is counted: a quarter of a page, but at least 4096.
+    pub const fn block(self) -> usize {
+        let quarter = self.bytes() / MAX_PAGE_BLOCKS as usize;
+        if quarter > PageSize::LEAST.bytes() { quarter } else { PageSize::LEAST.bytes() }
+    }
+
+    /// Blocks of a page that is stored as it is: 1, 2 or 4.
+    pub const fn blocks(self) -> u32 {
+        (self.bytes() / self.block()) as u32
+    }
+}
 
 /// A run of one to four blocks: 30 bits for the first block, 2 bits for their number less one.
 ///
@@ -23,7 +34,10 @@ impl Place {
 
     /// The `blocks` blocks from `block` on.
     pub fn new(block: u32, blocks: u32) -> Place {
-        assert!((1..MAX_BLOCKS).contains(&block) && (1..=PAGE_BLOCKS).contains(&blocks), "a run of blocks");
+        assert!(
+            (1..MAX_BLOCKS).contains(&block) && (1..=MAX_PAGE_BLOCKS).contains(&blocks),
+            "a run of blocks"
+        );
         Place(block << 2 | (blocks - 1))
     }
 
@@ -52,9 +66,9 @@ impl Place {
         (self.0 & 3) + 1
     }
 
-    /// Whether it is of a page that is compressed.
-    pub fn is_short(self) -> bool {
-        !self.is_none() && self.blocks() < PAGE_BLOCKS
+    /// Whether it is of a page of `size` that is compressed.
+    pub fn is_short(self, size: PageSize) -> bool {
+        !self.is_none() && self.blocks() < size.blocks()
     }
 
     /// The block behind the run.
@@ -62,14 +76,14 @@ impl Place {
         self.block() + self.blocks()
     }
 
-    /// Bytes of the run.
-    pub fn bytes(self) -> usize {
-        self.blocks() as usize * BLOCK
+    /// Bytes of the run, in a file of pages of `size`.
+    pub fn bytes(self, size: PageSize) -> usize {
+        self.blocks() as usize * size.block()
     }
 
-    /// The run's first byte in the file.
-    pub fn offset(self) -> u64 {
-        u64::from(self.block()) * BLOCK as u64
+    /// The run's first byte in the file, of pages of `size`.
+    pub fn offset(self, size: PageSize) -> u64 {
+        u64::from(self.block()) * size.block() as u64
     }
 }
 
@@ -91,7 +105,8 @@ mod tests {
         for (block, blocks) in [(1, 1), (4, 4), (MAX_BLOCKS - 1, 3), (12345, 2)] {
             let place = Place::from_bits(Place::new(block, blocks).bits());
             assert_eq!((place.block(), place.blocks(), place.end()), (block, blocks, block + blocks));
-            assert_eq!(place.offset(), u64::from(block) * 4096);
+            assert_eq!(place.offset(PageSize::DEFAULT), u64::from(block) * 4096);
+            assert_eq!(place.offset(PageSize::MOST), u64::from(block) * 16384);
             assert!(!place.is_none());
         }
         assert!(Place::default().is_none());

@@ -21,9 +21,10 @@ use palisade_io::{AlignedBuf, File};
 
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
 use super::header::{header_in, read_head, write_header};
-use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+use super::place::{MAX_BLOCKS, Place};
 use super::planted::{Planted, makes};
-use crate::page::{self, PAGE_SIZE};
+use crate::page;
+use crate::page_size::PageSize;
 use crate::stored;
 
 /// Blocks that are read at a time: no run crosses a multiple of these.
@@ -44,27 +45,33 @@ struct Found {
     lsns: Box<[Lsn; CHUNK_PLACES]>,
 }
 
-/// Writes a map that says where the pages in `file` are into `map`, which is empty; the caller makes that
+/// Writes a map that says where the pages in `file`, each of `size` bytes, are into `map`, which is empty; the caller makes that
 /// durable. A damaged header of `file` is made again. The log has to be recovered as with any other map.
 ///
 /// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not
 /// new.
-pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Result<FoundPages> {
-    let blocks = (file.len()? / BLOCK as u64).min(u64::from(MAX_BLOCKS)) as u32;
+pub fn rebuild_map(
+    space: SpaceId,
+    file: &dyn File,
+    map: &dyn File,
+    size: PageSize,
+) -> io::Result<FoundPages> {
+    let block = size.block();
+    let blocks = (file.len()? / block as u64).min(u64::from(MAX_BLOCKS)) as u32;
     let mut chunks = BTreeMap::new();
     let mut found = FoundPages { pages: 0, unreadable: 0 };
-    let mut window = AlignedBuf::zeroed(WINDOW as usize * BLOCK);
+    let mut window = AlignedBuf::zeroed(WINDOW as usize * block);
     for first in (0..blocks).step_by(WINDOW as usize) {
-        let bytes = &mut window[..(blocks - first).min(WINDOW) as usize * BLOCK];
-        found.unreadable += read_window(file, first, bytes)?;
+        let bytes = &mut window[..(blocks - first).min(WINDOW) as usize * block];
+        found.unreadable += read_window(file, size, first, bytes)?;
         let mut at = 0;
         while at < bytes.len() {
-            let place =
-                whole_run(space, bytes, at).map(|blocks| Place::new(first + (at / BLOCK) as u32, blocks));
+            let run = whole_run(space, size, bytes, at);
+            let place = run.map(|blocks| Place::new(first + (at / block) as u32, blocks));
             if let Some(place) = place {
-                note(&mut chunks, place, &bytes[at..at + place.bytes()]);
+                note(&mut chunks, place, &bytes[at..at + place.bytes(size)]);
             }
-            at += place.map_or(BLOCK, Place::bytes);
+            at += place.map_or(block, |place| place.bytes(size));
         }
     }
     let head = read_head(file)?;
@@ -86,15 +93,16 @@ pub fn rebuild_map(space: SpaceId, file: &dyn File, map: &dyn File) -> io::Resul
 }
 
 /// Reads blocks from `first` on. Those that cannot be read are zeros; how many they are.
-fn read_window(file: &dyn File, first: u32, bytes: &mut [u8]) -> io::Result<u64> {
-    let offset = u64::from(first) * BLOCK as u64;
+fn read_window(file: &dyn File, size: PageSize, first: u32, bytes: &mut [u8]) -> io::Result<u64> {
+    let block = size.block();
+    let offset = u64::from(first) * block as u64;
     if file.read_at(bytes, offset).is_ok() {
         return Ok(0);
     }
     let mut unreadable = 0;
-    for (block, offset) in bytes.chunks_exact_mut(BLOCK).zip((offset..).step_by(BLOCK)) {
-        if file.read_at(block, offset).is_err() {
-            block.fill(0);
+    for (bytes, offset) in bytes.chunks_exact_mut(block).zip((offset..).step_by(block)) {
+        if file.read_at(bytes, offset).is_err() {
+            bytes.fill(0);
             unreadable += 1;
         }
     }
@@ -102,13 +110,13 @@ fn read_window(file: &dyn File, first: u32, bytes: &mut [u8]) -> io::Result<u64>
 }
 
 /// Blocks of the run of a page of this space that begins at `at` of a window and is whole, if one does.
-fn whole_run(space: SpaceId, window: &[u8], at: usize) -> Option<u32> {
+fn whole_run(space: SpaceId, size: PageSize, window: &[u8], at: usize) -> Option<u32> {
     let bytes = &window[at..];
     let id = page::stored_id(bytes);
-    let len = stored::stored_len(bytes);
-    let is_aligned = len < PAGE_SIZE || (at / BLOCK).is_multiple_of(PAGE_BLOCKS as usize);
+    let len = stored::stored_len_of(size, bytes);
+    let is_aligned = len < size.bytes() || at.is_multiple_of(size.bytes());
     let is_one = id.space == space && id.page.0 < MAX_BLOCKS && is_aligned && len <= bytes.len();
-    (is_one && page::has_own_checksum(&bytes[..len])).then_some((len / BLOCK) as u32)
+    (is_one && page::has_own_checksum(&bytes[..len])).then_some(len.div_ceil(size.block()) as u32)
 }
 
 /// Takes note of a whole run, if it is the newest so far of its page.
@@ -136,11 +144,14 @@ mod tests {
     use crate::page::Page;
     use crate::places::{PlaceStore, header_of};
 
+    const SIZE: PageSize = PageSize::DEFAULT;
+    const PAGE_SIZE: usize = SIZE.bytes();
+    const BLOCK: usize = SIZE.block();
     const SPACE: SpaceId = SpaceId(9);
 
     fn page(number: u32, lsn: u64, body: &[u8]) -> Box<Page> {
         let id = PageId { space: SPACE, page: PageNo(number) };
-        let mut page = Page::zeroed();
+        let mut page = Page::zeroed(SIZE);
         page.format(id);
         page.set_page_lsn(Lsn(lsn));
         page[BLOCK..BLOCK + body.len()].copy_from_slice(body);
@@ -171,11 +182,11 @@ mod tests {
         ] {
             file.write_at(&page, run(block)).unwrap();
         }
-        let found = rebuild_map(SPACE, &*file, &*map).unwrap();
+        let found = rebuild_map(SPACE, &*file, &*map, SIZE).unwrap();
         assert_eq!(found, FoundPages { pages: 2, unreadable: 0 });
 
         // The file had no header.
-        let store = PlaceStore::open(SPACE, file, map).unwrap();
+        let store = PlaceStore::open(SPACE, file, map, SIZE).unwrap();
         let places = [3, 2000, 5].map(|number| store.place(PageNo(number)));
         assert_eq!(places, [Place::new(8, 4), Place::new(64, 4), Place::NONE]);
         store.complete().unwrap();
@@ -186,7 +197,7 @@ mod tests {
         let fs = MemFileSystem::new();
         let (file, map) = (new_file(&fs, "file"), new_file(&fs, "map"));
         file.write_at(&page(0, 10, b"another's"), 0).unwrap();
-        assert!(rebuild_map(SpaceId(10), &*file, &*map).is_err());
+        assert!(rebuild_map(SpaceId(10), &*file, &*map, SIZE).is_err());
         assert_eq!((header_of(&*file).unwrap(), map.len().unwrap()), (None, 0));
     }
 }

@@ -20,13 +20,13 @@ use palisade_io::{AlignedBuf, Extent, File, IoPool, Write, WriteQueue};
 use palisade_log::{Credit, Log};
 use parking_lot::{Mutex, RwLock};
 
-use super::place::{BLOCK, Place};
+use super::place::Place;
 use super::planted::{Planted, makes};
 use super::record::{self, MOST_PAGES, Placed};
 use super::store::{LogView, PlaceStore};
 use crate::error::Error;
 use crate::metrics;
-use crate::page::PAGE_SIZE;
+use crate::page_size::PageSize;
 use crate::sink::{self, BatchPart, PageSink};
 
 /// Out of place: a page is written to a free run, and its old run becomes free when that is known for good.
@@ -117,8 +117,8 @@ impl OutOfPlace {
                 rest = rest.split_at(count).1;
                 continue;
             };
-            let wanted: Vec<u32> =
-                rest.pages()[..count].iter().map(|page| page.stored.div_ceil(BLOCK) as u32).collect();
+            let blocks = |stored: usize| stored.div_ceil(part.page_size().block()) as u32;
+            let wanted: Vec<u32> = rest.pages()[..count].iter().map(|page| blocks(page.stored)).collect();
             let runs = match store.take_runs(&wanted, rounds.is_empty()) {
                 Ok(runs) => runs,
                 Err(error) => {
@@ -235,8 +235,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn push(&mut self, page: &[u8]) {
-        let bytes = self.bytes.get_or_insert_with(|| AlignedBuf::zeroed(MOST_PAGES * PAGE_SIZE));
+    fn push(&mut self, page: &[u8], size: PageSize) {
+        let bytes = self.bytes.get_or_insert_with(|| AlignedBuf::zeroed(MOST_PAGES * size.bytes()));
         bytes[self.len..self.len + page.len()].copy_from_slice(page);
         self.len += page.len();
     }
@@ -252,41 +252,43 @@ struct Neighbours {
 
 impl<'a> Round<'a> {
     fn neighbours(&self) -> impl Iterator<Item = Neighbours> {
-        let mut end = 0;
+        let (mut end, size) = (0, self.store.page_size());
         self.pages.chunk_by(|a, b| a.place.end() == b.place.block()).map(move |run| {
             let start = end;
             end += run.len();
-            let is_scattered = run.iter().rev().skip(1).any(|page| page.place.bytes() < PAGE_SIZE);
+            let is_scattered = run.iter().rev().skip(1).any(|page| page.place.is_short(size));
             Neighbours { pages: start..end, is_scattered }
         })
     }
 
     /// A page in its stored form.
     fn bytes(&self, page: usize) -> &'a [u8] {
-        &self.bytes[page * PAGE_SIZE..][..self.pages[page].place.bytes()]
+        let size = self.store.page_size();
+        &self.bytes[page * size.bytes()..][..self.pages[page].place.bytes(size)]
     }
 
     /// Copies pages that are neighbours only in the file.
     fn gather(&self, gathered: &mut Gathered) {
         for run in self.neighbours().filter(|run| run.is_scattered) {
-            run.pages.for_each(|page| gathered.push(self.bytes(page)));
+            run.pages.for_each(|page| gathered.push(self.bytes(page), self.store.page_size()));
         }
     }
 
     /// One write for neighbours; those that are so only in the file are the first ones in `gathered`.
     fn writes<'b>(&'b self, gathered: &mut &'b [u8]) -> Vec<Write<'b>> {
-        let write = |Neighbours { pages, is_scattered }| {
+        let size = self.store.page_size();
+        let write = move |Neighbours { pages, is_scattered }| {
             let first = pages.start;
-            let len = self.pages[pages].iter().map(|page| page.place.bytes()).sum();
+            let len = self.pages[pages].iter().map(|page| page.place.bytes(size)).sum();
             let bytes = match is_scattered {
                 true => {
                     let (own, rest) = gathered.split_at(len);
                     *gathered = rest;
                     own
                 }
-                false => &self.bytes[first * PAGE_SIZE..][..len],
+                false => &self.bytes[first * size.bytes()..][..len],
             };
-            let offset = self.pages[first].place.offset();
+            let offset = self.pages[first].place.offset(size);
             Write { file: self.store.file(), bytes, offset, extent: Extent::Any }
         };
         self.neighbours().map(write).collect()
@@ -294,7 +296,8 @@ impl<'a> Round<'a> {
 
     /// Bytes of the stored forms.
     fn stored(&self) -> u64 {
-        self.pages.iter().map(|page| page.place.bytes() as u64).sum()
+        let size = self.store.page_size();
+        self.pages.iter().map(|page| page.place.bytes(size) as u64).sum()
     }
 
     fn give_up(&self) {

@@ -45,11 +45,12 @@ use smallvec::SmallVec;
 use super::blocks::Blocks;
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
 use super::header::{header_in, read_head, write_header};
-use super::place::{BLOCK, MAX_BLOCKS, PAGE_BLOCKS, Place};
+use super::place::{MAX_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use super::record::Placed;
 use crate::error::{Corruption, Error};
-use crate::page::{self, PAGE_SIZE};
+use crate::page;
+use crate::page_size::PageSize;
 use crate::{metrics, sink};
 
 /// A file has a free run for each so many pages.
@@ -64,6 +65,7 @@ pub struct PlaceStore {
     space: SpaceId,
     file: Arc<dyn File>,
     map: Arc<dyn File>,
+    page_size: PageSize,
     state: Mutex<State>,
     /// A run has become free, or the places of a record have been set.
     changed: Condvar,
@@ -73,8 +75,8 @@ pub struct PlaceStore {
     growth: Mutex<()>,
 }
 
-#[derive(Default)]
 struct State {
+    page_size: PageSize,
     blocks: Blocks,
     /// `None`: no page of the chunk has ever had a place.
     chunks: Vec<Option<Chunk>>,
@@ -116,6 +118,20 @@ fn pages_for(slots: u32) -> u32 {
 }
 
 impl State {
+    fn new(page_size: PageSize, end: u32) -> State {
+        State {
+            page_size,
+            blocks: Blocks::new(end, page_size.blocks()),
+            chunks: Vec::new(),
+            placed: 0,
+            compressed: 0,
+            promised: 0,
+            in_flight: 0,
+            is_detached: false,
+            lacks_header: false,
+        }
+    }
+
     fn chunk(&mut self, number: usize) -> &mut Chunk {
         if self.chunks.len() <= number {
             self.chunks.resize_with(number + 1, || None);
@@ -131,16 +147,16 @@ impl State {
     /// How many blocks the file should have, so that there are free runs for `missing` blocks more than were
     /// found; `None` if it has enough, and the runs are with other cleaners.
     fn room_wanted(&self, missing: u32) -> Option<u32> {
-        let end = self.blocks.end();
+        let (end, page) = (self.blocks.end(), self.page_size.blocks());
         let used = end - self.blocks.free() - self.in_flight;
         let spare = (used / PAGES_PER_SPARE).max(self.in_flight + missing);
-        let wanted = used.saturating_add(spare).saturating_add(PAGE_BLOCKS).next_multiple_of(PAGE_BLOCKS);
+        let wanted = used.saturating_add(spare).saturating_add(page).next_multiple_of(page);
         if wanted > end {
             return Some(wanted);
         }
         // What is free lies scattered.
-        let more = (end + missing).next_multiple_of(PAGE_BLOCKS);
-        let most = slots_for(self.placed).saturating_mul(2 * PAGE_BLOCKS).saturating_add(missing);
+        let more = (end + missing).next_multiple_of(page);
+        let most = slots_for(self.placed).saturating_mul(2 * page).saturating_add(missing);
         (self.in_flight == 0 && more <= most).then_some(more)
     }
 
@@ -150,8 +166,8 @@ impl State {
         let old = std::mem::replace(&mut self.chunk(number).image.places[at], placed.place);
         self.in_flight -= placed.place.blocks();
         self.placed += u32::from(old.is_none());
-        self.compressed += u32::from(placed.place.is_short());
-        self.compressed -= u32::from(old.is_short());
+        self.compressed += u32::from(placed.place.is_short(self.page_size));
+        self.compressed -= u32::from(old.is_short(self.page_size));
         (!old.is_none()).then_some(old)
     }
 
@@ -186,34 +202,40 @@ fn chunks_of(pages: &[Placed]) -> impl Iterator<Item = (usize, &[Placed])> {
 }
 
 impl PlaceStore {
-    fn new(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, blocks: Blocks) -> Self {
-        let state = State { blocks, ..State::default() };
+    fn new(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, page_size: PageSize, end: u32) -> Self {
         PlaceStore {
             space,
             file,
             map,
-            state: Mutex::new(state),
+            page_size,
+            state: Mutex::new(State::new(page_size, end)),
             changed: Condvar::new(),
             map_writer: Mutex::default(),
             growth: Mutex::default(),
         }
     }
 
-    /// Makes two empty files a space without pages. Nothing is written before the first page is.
-    pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> Arc<Self> {
-        let store = PlaceStore::new(space, file, map, Blocks::new(1));
+    /// Makes two empty files a space without pages, of which each will have `page_size` bytes. Nothing is written before
+    /// the first page is.
+    pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, page_size: PageSize) -> Arc<Self> {
+        let store = PlaceStore::new(space, file, map, page_size, 1);
         store.state.lock().lacks_header = true;
         Arc::new(store)
     }
 
-    /// Opens the files of a space, with the places that its map has. What the log has to say about them comes
+    /// Opens the files of a space of pages of `page_size`, with the places that its map has. What the log has to say about them comes
     /// next ([`recover`](super::recover)).
-    pub fn open(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>) -> Result<Arc<Self>, Error> {
+    pub fn open(
+        space: SpaceId,
+        file: Arc<dyn File>,
+        map: Arc<dyn File>,
+        page_size: PageSize,
+    ) -> Result<Arc<Self>, Error> {
         let failed = |page: u32, source: io::Error| Error::Io {
             page: PageId { space, page: PageNo(page) },
             source: Arc::new(source),
         };
-        let store = PlaceStore::new(space, file, map, Blocks::new(0));
+        let store = PlaceStore::new(space, file, map, page_size, 0);
         let head = read_head(&*store.file).map_err(|error| failed(0, error))?;
         let mut slots = AlignedBuf::zeroed(2 * SLOT);
         let len = store.map.len().map_err(|error| failed(0, error))?;
@@ -277,8 +299,9 @@ impl PlaceStore {
     /// Whether the page is at that place, and as old as the record said.
     pub(crate) fn holds(&self, placed: Placed) -> bool {
         let Placed { page, place, lsn_low } = placed;
-        let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
-        let is_read = self.file.read_at(&mut bytes[..place.bytes()], place.offset()).is_ok();
+        let mut bytes = AlignedBuf::zeroed(self.page_size.bytes());
+        let run = bytes.get_mut(..place.bytes(self.page_size));
+        let is_read = run.is_some_and(|run| self.file.read_at(run, place.offset(self.page_size)).is_ok());
         is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
     }
 
@@ -305,7 +328,7 @@ impl PlaceStore {
             .map_err(|source| Error::Extend { space: self.space, source: Arc::new(source) })?;
         let mut state = self.state.lock();
         // A new file is empty, and block 0 the header's.
-        let mut blocks = Blocks::new(blocks_in(len).max(1));
+        let mut blocks = Blocks::new(self.blocks_in(len).max(1), self.page_size.blocks());
         let (mut placed, mut compressed) = (0, 0);
         for (number, chunk) in state.chunks.iter().enumerate() {
             let Some(chunk) = chunk else { continue };
@@ -313,7 +336,7 @@ impl PlaceStore {
                 let page = PageNo((number * CHUNK_PLACES + at) as u32);
                 blocks.take(*place).map_err(|_| self.corrupted(page, Corruption::Misplaced))?;
                 placed += 1;
-                compressed += u32::from(place.is_short());
+                compressed += u32::from(place.is_short(self.page_size));
             }
         }
         (state.blocks, state.placed, state.compressed) = (blocks, placed, compressed);
@@ -323,6 +346,11 @@ impl PlaceStore {
     /// The space's id.
     pub fn space(&self) -> SpaceId {
         self.space
+    }
+
+    /// Bytes of a page.
+    pub fn page_size(&self) -> PageSize {
+        self.page_size
     }
 
     /// The file that the pages are in.
@@ -348,7 +376,7 @@ impl PlaceStore {
             let at = chunk.as_ref()?.image.places.iter().rposition(|place| !place.is_none())?;
             Some((number * CHUNK_PLACES + at) as u32 + 1)
         });
-        pages_for(state.blocks.end() / PAGE_BLOCKS).max(highest.unwrap_or(0)).max(state.promised)
+        pages_for(state.blocks.end() / self.page_size.blocks()).max(highest.unwrap_or(0)).max(state.promised)
     }
 
     /// Makes room for at least `pages` pages, and for their places in the map; for the places only if the
@@ -356,7 +384,7 @@ impl PlaceStore {
     pub(crate) fn extend(&self, pages: u32, is_packed: bool) -> io::Result<u32> {
         let growth = self.growth.lock();
         let is_packed = is_packed || self.state.lock().compressed > 0;
-        let blocks = blocks_of(slots_for(pages))?;
+        let blocks = self.blocks_of(slots_for(pages))?;
         // The map first: a page that the file has room for has a place to be noted.
         let map = u64::from(pages).div_ceil(CHUNK_PLACES as u64) * 2 * SLOT as u64;
         let have = self.map.len()?;
@@ -373,17 +401,27 @@ impl PlaceStore {
         Ok(self.pages())
     }
 
+    /// Blocks of room for so many pages, if a file may have them.
+    fn blocks_of(&self, slots: u32) -> io::Result<u32> {
+        let blocks = slots.checked_mul(self.page_size.blocks()).ok_or(io::ErrorKind::FileTooLarge)?;
+        blocks_in_range(blocks).map(|()| blocks)
+    }
+
+    fn blocks_in(&self, bytes: u64) -> u32 {
+        (bytes / self.page_size.block() as u64).min(u64::from(MAX_BLOCKS)) as u32
+    }
+
     /// Makes the file large enough for so many blocks.
     fn grow(&self, blocks: u32, _growth: &MutexGuard<'_, ()>) -> io::Result<()> {
         if self.state.lock().is_detached {
             // Its file is being removed: what it took again, no one would give back.
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let (want, have) = (u64::from(blocks) * BLOCK as u64, self.file.len()?);
+        let (want, have) = (u64::from(blocks) * self.page_size.block() as u64, self.file.len()?);
         if want > have {
             self.file.allocate(have, want - have)?;
         }
-        let end = blocks_in(self.file.len()?);
+        let end = self.blocks_in(self.file.len()?);
         let mut state = self.state.lock();
         if end > state.blocks.end() {
             state.blocks.grow(end);
@@ -631,12 +669,15 @@ impl PlaceStore {
     pub(crate) fn assert_sound(&self) {
         let state = self.state.lock();
         assert_eq!(state.in_flight, 0, "no cleaner is writing");
-        let mut again = Blocks::new(state.blocks.end());
+        let mut again = Blocks::new(state.blocks.end(), self.page_size.blocks());
         let places = state.chunks.iter().flatten().flat_map(|chunk| chunk.image.places.iter());
         let places: Vec<_> = places.filter(|place| !place.is_none()).collect();
         places.iter().for_each(|place| again.take(**place).expect("runs do not overlap"));
         assert_eq!((again.free(), places.len() as u32), (state.blocks.free(), state.placed));
-        assert_eq!(places.iter().filter(|place| place.is_short()).count() as u32, state.compressed);
+        assert_eq!(
+            places.iter().filter(|place| place.is_short(self.page_size)).count() as u32,
+            state.compressed
+        );
     }
 }
 
@@ -682,19 +723,9 @@ impl State {
     }
 }
 
-/// Blocks of room for so many pages, if a file may have them.
-fn blocks_of(slots: u32) -> io::Result<u32> {
-    let blocks = slots.checked_mul(PAGE_BLOCKS).ok_or(io::ErrorKind::FileTooLarge)?;
-    blocks_in_range(blocks).map(|()| blocks)
-}
-
 /// An error unless a file may have so many blocks.
 fn blocks_in_range(blocks: u32) -> io::Result<()> {
     if blocks <= MAX_BLOCKS { Ok(()) } else { Err(io::ErrorKind::FileTooLarge.into()) }
-}
-
-fn blocks_in(bytes: u64) -> u32 {
-    (bytes / BLOCK as u64).min(u64::from(MAX_BLOCKS)) as u32
 }
 
 #[cfg(all(test, not(loom)))]
@@ -708,10 +739,10 @@ mod tests {
     fn the_document_has_the_numbers_of_the_code() {
         let document = include_str!("../../../../docs/format-places.md");
         let facts = [
-            format!("a block is {BLOCK} bytes"),
+            format!("a block is {} bytes", PageSize::DEFAULT.block()),
             format!("`{}`", str::from_utf8(&MAGIC).unwrap()),
             format!("version, {VERSION} |"),
-            format!("A page is a run of {PAGE_BLOCKS} blocks"),
+            format!("A page is a run of {} blocks", PageSize::DEFAULT.blocks()),
             format!("places of {CHUNK_PLACES} pages"),
             format!("p / {CHUNK_PLACES}"),
             format!("4 x {CHUNK_PLACES}"),
@@ -735,8 +766,7 @@ mod tests {
     /// Writes batches of random pages, each of a random length, as `take_runs` would have the file grow.
     /// Gives blocks of the file, and blocks in use, after each part of them.
     fn rewritten(pages: u32, lengths: &[u32], random: &mut Prng) -> Vec<(u32, u32)> {
-        let blocks = Blocks::new(1);
-        let mut state = State { blocks, ..State::default() };
+        let mut state = State::new(PageSize::DEFAULT, 1);
         let mut sizes = Vec::new();
         for batch in 0..6000 {
             let mut numbers: Vec<u32> = (0..BATCH).map(|_| random.below(u64::from(pages)) as u32).collect();

@@ -26,7 +26,7 @@ fn run(world: &World, random: &mut Prng, stride: u32, history: &mut Vec<(Lsn, Ch
         let offset = match random.below(8) {
             0 if world.space.packing().is_some() => NOISE.into(),
             1 if world.space.packing().is_some() => CALM.into(),
-            _ => PAGE_HEADER as u64 + random.below((PAGE_SIZE - PAGE_HEADER - 7) as u64),
+            _ => PAGE_HEADER as u64 + random.below((page_bytes() - PAGE_HEADER - 7) as u64),
         };
         let create = !exists || random.one_in(40);
         let change = Change { page, create, offset: offset as u16, value: random.next_u64() };
@@ -165,6 +165,19 @@ fn after_a_power_cut_at_any_change_every_compressed_page_is_recovered() {
         })
         .sum();
     assert!(repaired > 0, "the power cuts of this test tear no page");
+}
+
+#[test]
+fn after_a_power_cut_at_any_change_every_page_of_another_size_is_recovered() {
+    let seed = test_seed(23);
+    at_other_sizes(|| {
+        for round in 0..24 {
+            let codecs: &[Codec] = if round % 2 == 0 { &[] } else { &Codec::ALL };
+            let sink = [Sink::Doublewrite, Sink::OutOfPlace, Sink::OneFlush][round as usize / 2 % 3];
+            let outcome = crash_and_recover(seed + round, 1 + round * 5, sink, codecs);
+            outcome.unwrap_or_else(|error| panic!("pages of {} bytes, round {round}: {error}", page_bytes()));
+        }
+    });
 }
 
 /// The canary: without doublewrite the same power cuts tear pages for good, and the checksum says so.

@@ -57,9 +57,9 @@ fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
     let (world, _) = World::open(fs.clone(), 16, Sink::Doublewrite).unwrap();
     let file = fs.open(Path::new(PATH), OpenMode::EXISTING).unwrap();
     world.repair(|space| (space == OTHER).then(|| file.clone())).unwrap();
-    let mut bytes = vec![0; PAGE_SIZE];
+    let mut bytes = vec![0; page_bytes()];
     for page in [0, 1] {
-        file.read_at(&mut bytes, u64::from(page) * PAGE_SIZE as u64).unwrap();
+        file.read_at(&mut bytes, u64::from(page) * page_bytes() as u64).unwrap();
         let id = PageId { space: OTHER, page: PageNo(page) };
         assert_eq!(page::verify(id, &bytes), Ok(()), "page {id}");
     }

@@ -19,6 +19,7 @@ mod threads;
 mod torn;
 mod warm;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,8 +35,29 @@ use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 use crate::doublewrite::{Directories, Repaired, repair};
 use crate::{
     AreaConfig, Atomic, BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Keeps, Off, OutOfPlace,
-    PAGE_HEADER, PAGE_SIZE, Page, PageSink, PlaceStore, Space, places,
+    PAGE_HEADER, Page, PageSink, PageSize, PlaceStore, Space, places,
 };
+
+const PAGE_SIZE: usize = PageSize::DEFAULT.bytes();
+
+thread_local! {
+    /// The size of pages of the worlds that this thread makes.
+    static SIZE: Cell<PageSize> = const { Cell::new(PageSize::DEFAULT) };
+}
+
+/// Runs a test in worlds of the smallest pages, and of the largest.
+pub(super) fn at_other_sizes(test: impl Fn()) {
+    for size in [PageSize::LEAST, PageSize::MOST] {
+        SIZE.set(size);
+        test();
+    }
+    SIZE.set(PageSize::DEFAULT);
+}
+
+/// Bytes of a page of the worlds of this thread.
+pub(super) fn page_bytes() -> usize {
+    SIZE.get().bytes()
+}
 
 const SPACE: SpaceId = SpaceId(3);
 /// Pages of a batch.
@@ -133,7 +155,7 @@ pub(super) fn replay(history: &[(Lsn, Change)], page: PageNo, upto: Lsn) -> Opti
     let mut bytes = None;
     for (_, change) in history.iter().filter(|(end, change)| change.page == page && *end <= upto) {
         if change.create {
-            bytes = Some(vec![0; PAGE_SIZE]);
+            bytes = Some(vec![0; page_bytes()]);
         }
         change.apply(bytes.as_mut().expect("a page is created before it is changed"));
     }
@@ -207,7 +229,7 @@ fn remake_map(fs: &FaultFileSystem) -> std::io::Result<()> {
     let new = Path::new("data/map.new");
     let map = fs.open(new, OpenMode::CREATE)?;
     map.set_len(0)?;
-    match places::rebuild_map(SPACE, &*space_file(fs, Sink::LostMap)?, &*map) {
+    match places::rebuild_map(SPACE, &*space_file(fs, Sink::LostMap)?, &*map, SIZE.get()) {
         Ok(_) => {
             map.sync()?;
             fs.rename(new, Path::new("data/map"))?;
@@ -230,8 +252,12 @@ fn open_places(
     reader: &LogReader,
     sink: &OutOfPlace,
 ) -> Result<Arc<PlaceStore>, Error> {
-    let store =
-        PlaceStore::open(SPACE, space_file(fs, kind).map_err(no_file)?, map_file(fs).map_err(no_file)?)?;
+    let store = PlaceStore::open(
+        SPACE,
+        space_file(fs, kind).map_err(no_file)?,
+        map_file(fs).map_err(no_file)?,
+        SIZE.get(),
+    )?;
     let stores = HashMap::from([(SPACE, store.clone())]);
     match places::recover(Some(&mut reader.restarted()), log, &stores, sink) {
         Ok(mut lost) => lost.pop().map_or(Ok(store), |(_, error)| Err(error)),
@@ -258,8 +284,9 @@ impl World {
         fs.set_one_cache(matches!(sink, Sink::OneFlush | Sink::LostMap));
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
-        let places =
-            sink.is_placed().then(|| (PlaceStore::create(SPACE, file, map), OutOfPlace::new(log.clone())));
+        let places = sink
+            .is_placed()
+            .then(|| (PlaceStore::create(SPACE, file, map, SIZE.get()), OutOfPlace::new(log.clone())));
         Self::assemble(fs, log, frames, sink, cleaners, places).unwrap()
     }
 
@@ -294,7 +321,10 @@ impl World {
     ) -> Result<World, Error> {
         let directory: Arc<dyn FileSystem> = fs.clone();
         let copies = || {
-            let config = AreaConfig::new(Path::new("data"), cleaners, BATCH_PAGES, LOG_ID);
+            let config = AreaConfig {
+                page_size: SIZE.get(),
+                ..AreaConfig::new(Path::new("data"), cleaners, BATCH_PAGES, LOG_ID)
+            };
             let opened = Doublewrite::open(&directory, &config);
             opened.map(Arc::new).map_err(|error| Error::Doublewrite(Arc::new(error)))
         };
@@ -309,6 +339,7 @@ impl World {
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
         let config = BufferConfig {
+            page_size: SIZE.get(),
             page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
@@ -330,7 +361,7 @@ impl World {
         &self,
         mut files: impl FnMut(SpaceId) -> Option<Arc<dyn File>>,
     ) -> Result<Repaired, Error> {
-        let directories = Directories { home: Path::new("data"), others: &[] };
+        let directories = Directories { home: Path::new("data"), others: &[], page_size: SIZE.get() };
         let repaired = repair(&*self.fs, directories, LOG_ID, self.log.checkpoint_lsn(), &mut files);
         repaired.map_err(|error| Error::Doublewrite(Arc::new(error)))
     }
@@ -427,7 +458,7 @@ pub(super) fn change(world: &World, space: &Space, page: u32, create: bool) {
         let mut credit = world.log.admit(8).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
         let mut latched = if create { space.create(page)? } else { space.exclusive(page)? };
         let value = world.log.tail().0;
-        latched.put_u64(PAGE_SIZE - 8, value);
+        latched.put_u64(page_bytes() - 8, value);
         world.log.append(&mut credit, &[0; 8], |range| latched.stamp(range));
         Ok(())
     });

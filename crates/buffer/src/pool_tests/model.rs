@@ -10,7 +10,7 @@ const PAGES: u64 = 40;
 fn random_change(random: &mut Prng, history: &[(Lsn, Change)]) -> Change {
     let page = PageNo(random.below(PAGES) as u32);
     let exists = history.iter().any(|(_, change)| change.page == page);
-    let offset = PAGE_HEADER as u64 + random.below((PAGE_SIZE - PAGE_HEADER - 7) as u64);
+    let offset = PAGE_HEADER as u64 + random.below((page_bytes() - PAGE_HEADER - 7) as u64);
     Change { page, create: !exists || random.one_in(30), offset: offset as u16, value: random.next_u64() }
 }
 
@@ -26,6 +26,15 @@ fn check_page(world: &World, history: &[(Lsn, Change)], page: PageNo) {
 
 #[test]
 fn pages_behave_like_a_map_of_pages() {
+    behave_like_a_map();
+}
+
+#[test]
+fn pages_of_other_sizes_behave_like_a_map_of_pages() {
+    at_other_sizes(behave_like_a_map);
+}
+
+fn behave_like_a_map() {
     let mut random = Prng::new(test_seed(11));
     for frames in [4, 7, 16, 4, 7, 16] {
         let sink = if random.one_in(2) { Sink::OutOfPlace } else { Sink::Doublewrite };
@@ -62,7 +71,7 @@ fn pages_behave_like_a_map_of_pages() {
 fn check_optimistically(world: &World, history: &[(Lsn, Change)], random: &mut Prng) {
     let page = PageNo(random.below(PAGES) as u32);
     let Some(expected) = replay(history, page, Lsn::MAX) else { return };
-    let offset = random.below((PAGE_SIZE - PAGE_HEADER - 8) as u64) as usize;
+    let offset = random.below((page_bytes() - PAGE_HEADER - 8) as u64) as usize;
     let (word, upgraded) = world
         .retry(|| {
             let page = world.space.optimistic(page)?;
@@ -78,12 +87,12 @@ fn check_optimistically(world: &World, history: &[(Lsn, Change)], random: &mut P
 
 /// After a sharp checkpoint the file holds every page, sealed.
 fn check_disk(world: &World, history: &[(Lsn, Change)]) {
-    let mut bytes = vec![0; PAGE_SIZE];
+    let mut bytes = vec![0; page_bytes()];
     for page in (0..PAGES as u32).map(PageNo) {
         if let Some(expected) = replay(history, page, Lsn::MAX) {
             let offset = match world.space.places() {
-                Some(places) => places.place(page).offset(),
-                None => u64::from(page.0) * PAGE_SIZE as u64,
+                Some(places) => places.place(page).offset(SIZE.get()),
+                None => u64::from(page.0) * page_bytes() as u64,
             };
             world.space.file().read_at(&mut bytes, offset).unwrap();
             assert_eq!(crate::page::verify(PageId { space: SPACE, page }, &bytes), Ok(()));
@@ -124,7 +133,7 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_others_stay_readable() 
     }
     world.pool.shutdown().unwrap();
     let (world, _) = World::open(world.fs.clone(), 4, Sink::Doublewrite).unwrap();
-    world.fs.flip_bit(Path::new("data/space"), 8 * (PAGE_SIZE as u64 + 5000) + 3);
+    world.fs.flip_bit(Path::new("data/space"), 8 * (page_bytes() as u64 + 5000) + 3);
     let page = PageId { space: SPACE, page: PageNo(1) };
     for _ in 0..2 {
         let error = world.body(page.page).unwrap_err();
@@ -145,9 +154,9 @@ fn pages_misplaced_unwritten_or_beyond_the_end_are_told_apart() {
     world.change(created(0)).unwrap();
     world.pool.shutdown().unwrap();
     let (world, _) = World::open(world.fs.clone(), 4, Sink::Off).unwrap();
-    let mut bytes = vec![0; PAGE_SIZE];
+    let mut bytes = vec![0; page_bytes()];
     world.space.file().read_at(&mut bytes, 0).unwrap();
-    world.space.file().write_at(&bytes, PAGE_SIZE as u64).unwrap();
+    world.space.file().write_at(&bytes, page_bytes() as u64).unwrap();
     let reason = |page| match world.body(PageNo(page)) {
         Err(Error::Corrupted { reason, .. }) => reason,
         other => panic!("page {page}: {other:?}"),

@@ -1,7 +1,7 @@
 //! A space whose pages are compressed: what is on the disk, and that it is read again.
 
 use super::*;
-use crate::stored::{BLOCK, MOST};
+use crate::stored::{BLOCK, most};
 use crate::{Codec, Corruption, metrics, page};
 use palisade_io::{Call, CrashKeeps, Fault};
 
@@ -23,8 +23,8 @@ fn fill(page: u32, with: u16, create: bool) -> Change {
 }
 
 fn place(world: &World, page: u32) -> Vec<u8> {
-    let mut bytes = vec![0; PAGE_SIZE];
-    world.space.file().read_at(&mut bytes, u64::from(page) * PAGE_SIZE as u64).unwrap();
+    let mut bytes = vec![0; page_bytes()];
+    world.space.file().read_at(&mut bytes, u64::from(page) * page_bytes() as u64).unwrap();
     bytes
 }
 
@@ -93,7 +93,7 @@ fn pages_are_read_again_whatever_they_were_compressed_with() {
         world.change(Change { page: PageNo(0), create: false, offset: 100, value: 1 }).unwrap();
         world.pool.checkpoint_sharply().unwrap();
         let lengths = [0, 1].map(|page| crate::stored::stored_len(&place(&world, page)));
-        assert_eq!(lengths, [PAGE_SIZE, BLOCK]);
+        assert_eq!(lengths, [page_bytes(), BLOCK]);
     }
 }
 
@@ -103,7 +103,7 @@ fn a_flipped_bit_in_compressed_bytes_is_an_error_that_names_the_page() {
     world.pool.shutdown().unwrap();
     // Within the stored form of page 1, and behind that of page 2.
     for (page, at) in [(1, 100), (2, BLOCK + 100)] {
-        world.fs.flip_bit(Path::new("data/space"), 8 * (page * PAGE_SIZE + at) as u64);
+        world.fs.flip_bit(Path::new("data/space"), 8 * (page * page_bytes() + at) as u64);
     }
     let (world, _) = World::open(world.fs.clone(), 16, Sink::Doublewrite).unwrap();
     match world.body(PageNo(1)) {
@@ -132,7 +132,7 @@ fn a_torn_compressed_page_is_restored_from_its_copy() {
         // Torn within the header that a compressed page keeps, and behind it.
         let at = [12, 512][page];
         let file = world.fs.open(Path::new("data/space"), OpenMode::EXISTING).unwrap();
-        file.write_at(&[0xee; 16], (page * PAGE_SIZE + at) as u64).unwrap();
+        file.write_at(&[0xee; 16], (page * page_bytes() + at) as u64).unwrap();
         file.sync().unwrap();
     }
     let (world, _) = World::open(world.fs.clone(), 16, Sink::Doublewrite).unwrap();
@@ -141,7 +141,7 @@ fn a_torn_compressed_page_is_restored_from_its_copy() {
     for page in 0..PAGES {
         let bytes = place(&world, page);
         assert_eq!(page::verify(PageId { space: SPACE, page: PageNo(page) }, &bytes), Ok(()));
-        assert!(crate::stored::stored_len(&bytes) <= MOST);
+        assert!(crate::stored::stored_len(&bytes) <= most(page_bytes()));
     }
 }
 
@@ -176,13 +176,13 @@ fn where_no_holes_are_punched_pages_are_stored_as_they_are() {
     let stored = |space: &Space| {
         change(&world, space, 1, true);
         world.pool.checkpoint_sharply().unwrap();
-        let mut bytes = vec![0; PAGE_SIZE];
-        space.file().read_at(&mut bytes, PAGE_SIZE as u64).unwrap();
+        let mut bytes = vec![0; page_bytes()];
+        space.file().read_at(&mut bytes, page_bytes() as u64).unwrap();
         crate::stored::stored_len(&bytes)
     };
     assert_eq!(stored(&space), BLOCK, "it is not known before it is tried");
     assert!(space.packing().unwrap().is_pointless());
-    assert_eq!(stored(&space), PAGE_SIZE);
+    assert_eq!(stored(&space), page_bytes());
 }
 
 /// A file system that cannot punch holes.

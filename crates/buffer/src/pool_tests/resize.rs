@@ -47,7 +47,7 @@ fn pages_are_what_they_are_however_many_frames_there_are() {
         match random.below(12) {
             0..5 => {
                 let create = replay(&history, page, Lsn::MAX).is_none() || random.one_in(30);
-                let offset = PAGE_HEADER as u64 + random.below((PAGE_SIZE - PAGE_HEADER - 7) as u64);
+                let offset = PAGE_HEADER as u64 + random.below((page_bytes() - PAGE_HEADER - 7) as u64);
                 let change = Change { page, create, offset: offset as u16, value: random.next_u64() };
                 history.push((world.change(change).unwrap(), change));
             }

@@ -8,7 +8,7 @@ use super::{Slow, Space};
 use crate::error::{Corruption, Error};
 use crate::kept::KeptPage;
 use crate::metrics;
-use crate::page::{Page, PageRead};
+use crate::page::PageRead;
 use crate::places::planted::{self, Planted};
 
 impl Space {
@@ -23,7 +23,7 @@ impl Space {
     pub(crate) fn keep(&self, page: PageNo, frame: u32) -> bool {
         let frames = &self.core.frames;
         // SAFETY: a frame is `PAGE_SIZE` initialised bytes, aligned for a `Page`; the latch keeps writers away.
-        let page_lsn = unsafe { frames.memory.frame(frame).cast::<Page>().as_ref() }.page_lsn();
+        let page_lsn = unsafe { frames.memory.page(frame).as_ref() }.page_lsn();
         let Some(changes) = frames.keeping.take_to_keep(frame, page_lsn) else { return false };
         let mut slow = self.slow.lock();
         if slow.detached {
@@ -54,7 +54,7 @@ impl Space {
     pub(super) fn apply_kept(&self, page: PageNo, frame: u32, kept: &KeptPage) -> Result<(), Error> {
         // SAFETY: the frame is this read's alone until it is published, and aligned for a `Page`, which is
         // bytes and nothing else.
-        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
+        let bytes = unsafe { self.core.frames.memory.page(frame).as_mut() };
         let apply = self.core.frames.keeping.apply.expect("changes are kept where they can be applied");
         let changes = &*kept.changes;
         let applied = match bytes.page_lsn() == changes.base {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::{Pending, Space};
 use crate::error::{Corruption, Error};
-use crate::page::{self, PAGE_SIZE, Page};
+use crate::page;
 use crate::places::{Place, PlaceStore};
 use crate::table::{AHEAD, LOADED, MARK};
 use crate::{metrics, stored};
@@ -29,16 +29,18 @@ impl Space {
     /// Has pages, in ascending order, read into their frames, and published or their failure: neighbours in
     /// the file in one read.
     pub(super) fn read(&self, pages: &[(PageNo, u32)]) {
-        let wanted = |&(page, frame): &(PageNo, u32)| Wanted { page, frame, len: PAGE_SIZE };
+        let size = self.page_size();
+        let wanted = |&(page, frame): &(PageNo, u32)| Wanted { page, frame, len: size.bytes() };
         match self.places.as_deref() {
             None => pages.chunk_by(|(a, _), (b, _)| a.0 + 1 == b.0).for_each(|run| {
-                self.read_at(u64::from(run[0].0.0) * PAGE_SIZE as u64, run.iter().map(wanted).collect());
+                self.read_at(size.offset(run[0].0), run.iter().map(wanted).collect());
             }),
             Some(places) => self.read_placed(places, pages),
         }
     }
 
     fn read_placed(&self, places: &PlaceStore, pages: &[(PageNo, u32)]) {
+        let size = self.page_size();
         let found = places.places(pages.iter().map(|(page, _)| *page));
         let mut pages: SmallVec<[_; 1]> = found.into_iter().zip(pages.iter().copied()).collect();
         pages.sort_unstable();
@@ -49,8 +51,8 @@ impl Space {
                 self.publish(page, frame, Err(error));
             } else {
                 let wanted =
-                    |&(place, (page, frame)): &(Place, _)| Wanted { page, frame, len: place.bytes() };
-                self.read_at(first.offset(), run.iter().map(wanted).collect());
+                    |&(place, (page, frame)): &(Place, _)| Wanted { page, frame, len: place.bytes(size) };
+                self.read_at(first.offset(size), run.iter().map(wanted).collect());
             }
         }
     }
@@ -99,9 +101,8 @@ impl Space {
     /// Whether what was read into a frame is the page, which is decoded if it is compressed.
     fn verify(&self, page: PageNo, frame: u32) -> Result<(), Error> {
         let id = self.page_id(page);
-        // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`,
-        // which is bytes and nothing else.
-        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
+        // SAFETY: as in `read_at`; it is done, and the frame not yet published.
+        let bytes = unsafe { self.core.frames.memory.page(frame).as_mut() };
         let codec = page::verify(id, bytes)
             .and_then(|()| stored::decode(bytes))
             .and_then(|codec| (self.core.check)(bytes).map(|()| codec).map_err(Corruption::Content))

@@ -17,7 +17,7 @@ use palisade_base::clock::Clock;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::{PageSet, alloc, verify};
-use palisade_buffer::{PAGE_SIZE, PlaceStore, Space, doublewrite};
+use palisade_buffer::{PageSize, PlaceStore, Space, doublewrite};
 use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem, Waiting};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::undo::verify::{UndoReport, verify_undo};
@@ -156,8 +156,13 @@ pub fn check_directory(
     let lock = lock.map_err(|error| Error::Unusable(format!("cannot check {datadir}: {error}")))?;
     let files = Files::new(fs.clone(), &config.datadir, FlushMethod::Fsync);
     let mut report = DirectoryReport::default();
-    match files.look()? {
-        Found::Data => {}
+    let found = files.look()?;
+    let page_size = match found {
+        Found::Data(size) => size,
+        _ => files.page_size_of_pages()?.unwrap_or(PageSize::DEFAULT),
+    };
+    match found {
+        Found::Data(_) => {}
         _ if files.looks_like_data()? => report.found(Finding {
             severity: Severity::Damage,
             kind: Kind::Marker,
@@ -172,7 +177,7 @@ pub fn check_directory(
     report.log = log.summary;
     report.findings.extend(log.findings);
     report.needs_recovery = report.log.pages_to_redo > 0;
-    let mut check = Check { config, fs, files, report, engine: None, named: BTreeSet::new() };
+    let mut check = Check { config, fs, files, page_size, report, engine: None, named: BTreeSet::new() };
     check.open()?;
     check.structures(&log.spaces, watch)?;
     check.pages(watch)?;
@@ -185,6 +190,7 @@ struct Check {
     config: CheckConfig,
     fs: Arc<dyn FileSystem>,
     files: Files,
+    page_size: PageSize,
     report: DirectoryReport,
     engine: Option<Arc<Engine>>,
     /// Pages that a finding names.
@@ -197,7 +203,8 @@ impl Check {
             && let Some(store) = space.places()
         {
             let place = finding.place.page.map(|page| store.place(page));
-            finding.place.offset = place.filter(|place| !place.is_none()).map(|place| place.offset());
+            finding.place.offset =
+                place.filter(|place| !place.is_none()).map(|place| place.offset(self.page_size));
         }
         if let (Some(space), Some(page)) = (finding.place.space, finding.place.page) {
             self.named.insert((space, page));
@@ -209,6 +216,7 @@ impl Check {
         let log = palisade_log::inspect(&*self.fs, &self.files.log_dir())?;
         Ok(EngineConfig {
             datadir: self.config.datadir.clone(),
+            page_size: self.page_size,
             buffer_pool_size: self.config.memory / 2,
             redo_log_capacity: capacity(&log),
             force_recovery: level,
@@ -230,12 +238,12 @@ impl Check {
     /// Opens the directory as a start would, in memory; then with as little force as possible.
     fn open(&mut self) -> Result<(), Error> {
         let (pages, memory) = (self.report.log.pages_to_redo, self.config.memory / 2);
-        if pages * PAGE_SIZE as u64 > memory {
+        if self.page_size.bytes_of(pages) > memory {
             self.report.not_checked(
                 format!(
                     "the directory was not shut down, and recovery changes {pages} pages, for which {} MiB of memory are \
                      needed: only single pages and the redo log were checked",
-                    2 * pages * PAGE_SIZE as u64 / (1 << 20) + 1
+                    self.page_size.bytes_of(2 * pages) / (1 << 20) + 1
                 ),
                 "give the check more memory (--memory), or start the server and stop it",
             );
@@ -367,7 +375,7 @@ impl Check {
         self.report.undo = Some(UndoSummary { segments, pages, records, active, prepared, history });
         let place = Place { file: Some(file_name(UNDO_SPACE)), space: Some(UNDO_SPACE), ..Place::default() };
         for damage in &found.damage {
-            let place = place.clone().at(damage.page.page);
+            let place = place.clone().at(damage.page.page, self.page_size);
             self.found(Finding::damage(Kind::Undo, place, Owner::Undo, damage.what));
         }
         let is_whole = found.damage.is_empty() && count <= MOST_CHAINS;
@@ -379,7 +387,7 @@ impl Check {
     fn space_map(&mut self, place: &Place, found: Option<&verify::SpaceReport>, owner: Owner) {
         let Some(found) = found else { return };
         for damage in &found.damage {
-            let at = place.clone().at(damage.page.page);
+            let at = place.clone().at(damage.page.page, self.page_size);
             match is_leak(damage) {
                 true => {
                     let advice = "nothing need be done: the pages are lost room";
@@ -408,7 +416,7 @@ impl Check {
         let tree = &engine.dictionary_tree;
         let found = verify::verify_tree(tree)?;
         for damage in &found.damage {
-            let at = place.clone().at(damage.page.page);
+            let at = place.clone().at(damage.page.page, self.page_size);
             self.found(Finding::damage(Kind::Tree, at, Owner::Dictionary, damage.what));
         }
         let mut used = PageSet::from_iter([INFO_PAGE]);
@@ -418,7 +426,7 @@ impl Check {
             for (first, len) in table::external_rows(tree)? {
                 let chain = verify::verify_chain(tree.space(), first, Some(len as u64))?;
                 if let Some(damage) = &chain.damage {
-                    let at = place.clone().at(damage.page.page);
+                    let at = place.clone().at(damage.page.page, self.page_size);
                     self.found(Finding::damage(Kind::OverflowChain, at, Owner::Dictionary, damage.what));
                 }
                 used.extend(chain.pages);
@@ -532,7 +540,8 @@ impl Check {
         };
         let advice =
             "start the server, which writes it again; it is needed only if the dictionary is damaged";
-        let mut finding = Finding::warning(Kind::DefinitionCopy, place.at(INFO_PAGE), what, advice);
+        let mut finding =
+            Finding::warning(Kind::DefinitionCopy, place.at(INFO_PAGE, self.page_size), what, advice);
         if self.report.needs_recovery && check.damage.is_empty() {
             finding.severity = Severity::Note;
         }
@@ -545,7 +554,7 @@ impl Check {
         let io = IoPool::new(self.config.io_threads.max(1), Waiting::Threads)?;
         let end_lsn = (!self.report.log.is_damaged && self.report.log.end_lsn > Lsn::ZERO)
             .then_some(self.report.log.end_lsn);
-        let expected = Expected { end_lsn, check: check_page };
+        let expected = Expected { end_lsn, check: check_page, size: self.page_size };
         let tables: BTreeMap<SpaceId, Arc<Table>> = match &self.engine {
             Some(engine) => {
                 engine.dictionary().all_tables().map(|table| (table.space, table.clone())).collect()
@@ -614,7 +623,7 @@ impl Check {
         }
         let mode = OpenMode::EXISTING.read_only();
         let pages = self.fs.open(&self.files.space_path(space), mode)?;
-        Ok(Some(PlaceStore::open(space, pages, self.fs.open(&path, mode)?)))
+        Ok(Some(PlaceStore::open(space, pages, self.fs.open(&path, mode)?, self.page_size)))
     }
 
     fn lost_map(&mut self, space: SpaceId, table: Option<&Arc<Table>>, error: &palisade_buffer::Error) {
@@ -623,7 +632,7 @@ impl Check {
 
     /// Says what a page that is not as it was written means.
     fn suspect(&mut self, space: SpaceId, table: Option<&Arc<Table>>, suspect: Suspect) -> Result<(), Error> {
-        let place = place_in(space, table).at(suspect.page);
+        let place = place_in(space, table).at(suspect.page, self.page_size);
         let (kind, what) = match suspect.what {
             What::Bytes(what @ palisade_buffer::Corruption::WrongPage { .. }) => {
                 (Kind::PageIdentity, what.to_string())
@@ -695,8 +704,8 @@ impl Check {
 
     fn copies(&mut self, path: &Path, io: &IoPool) -> Result<(), Error> {
         let file = self.fs.open(path, OpenMode::EXISTING.read_only())?;
-        let Some(begin) = doublewrite::copies_begin(path, &*file)? else { return Ok(()) };
-        let copies = pages::scan_copies(&file, begin, io)?;
+        let Some(begin) = doublewrite::copies_begin(path, &*file, self.page_size)? else { return Ok(()) };
+        let copies = pages::scan_copies(&file, begin, self.page_size, io)?;
         if copies.torn > 0 {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
             let place = Place { file: name, ..Place::default() };

@@ -1,6 +1,7 @@
 //! What a check finds, in the words of a DBA: where it is, what is wrong, what is lost by it, and what to do.
 
 use palisade_base::{PageNo, SpaceId};
+use palisade_buffer::PageSize;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,9 +222,8 @@ impl Finding {
 
 impl Place {
     /// The place of a page of the same space.
-    pub(crate) fn at(self, page: PageNo) -> Place {
-        let offset = u64::from(page.0) * palisade_buffer::PAGE_SIZE as u64;
-        Place { page: Some(page), offset: Some(offset), ..self }
+    pub(crate) fn at(self, page: PageNo, size: PageSize) -> Place {
+        Place { page: Some(page), offset: Some(size.offset(page)), ..self }
     }
 }
 

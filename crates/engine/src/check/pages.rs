@@ -6,11 +6,12 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
-use palisade_buffer::{Corruption, PAGE_SIZE, Page, PageRead, PlaceStore, page, stored};
+use palisade_buffer::{Corruption, Page, PageRead, PageSize, PlaceStore, page, stored};
 use palisade_io::{AlignedBuf, File, IoPool};
 
 use super::{Progress, Watch};
@@ -70,6 +71,8 @@ pub(super) struct Expected {
     pub(super) end_lsn: Option<Lsn>,
     /// Whether the content of a page can be.
     pub(super) check: fn(&Page) -> Result<(), &'static str>,
+    /// Bytes of a page.
+    pub(super) size: PageSize,
 }
 
 /// Reads all pages of a file. Blocks. An error means that the file's length cannot be had.
@@ -80,30 +83,30 @@ pub(super) fn scan(
     summary: &mut FileSummary,
     watch: &mut Watch<'_>,
 ) -> io::Result<Vec<Suspect>> {
-    let len = file.len()?;
-    summary.pages = len / PAGE_SIZE as u64;
-    summary.odd_bytes = len % PAGE_SIZE as u64;
+    let (len, size) = (file.len()?, expected.size.bytes());
+    summary.pages = len / size as u64;
+    summary.odd_bytes = len % size as u64;
     let name = summary.file.clone();
-    let mut suspects = Suspects { found: Vec::new(), copy: Page::zeroed() };
-    let whole = summary.pages * PAGE_SIZE as u64;
-    read_chunks(file, io, whole, &mut |offset, bytes| {
-        let first = (offset / PAGE_SIZE as u64) as u32;
+    let mut suspects = Suspects { found: Vec::new(), copy: Page::zeroed(expected.size) };
+    let whole = summary.pages * size as u64;
+    read_chunks(file, io, 0..whole, &mut |offset, bytes| {
+        let first = (offset / size as u64) as u32;
         match bytes {
             Ok(bytes) => {
-                for (number, bytes) in (first..).zip(bytes.chunks_exact(PAGE_SIZE)) {
+                for (number, bytes) in (first..).zip(bytes.chunks_exact(size)) {
                     suspects.look(PageNo(number), bytes, expected, summary);
                 }
-                watch(Progress { what: &name, pages: (bytes.len() / PAGE_SIZE) as u64 })
+                watch(Progress { what: &name, pages: (bytes.len() / size) as u64 })
             }
             Err(len) => {
-                let mut buffer = AlignedBuf::zeroed(PAGE_SIZE);
-                for number in first..first + (len / PAGE_SIZE) as u32 {
-                    match file.read_at(&mut buffer, u64::from(number) * PAGE_SIZE as u64) {
+                let mut buffer = AlignedBuf::zeroed(expected.size.bytes());
+                for number in first..first + (len / size) as u32 {
+                    match file.read_at(&mut buffer, expected.size.offset(PageNo(number))) {
                         Ok(()) => suspects.look(PageNo(number), &buffer, expected, summary),
                         Err(_) => suspects.note(PageNo(number), What::Unreadable, None, summary),
                     }
                 }
-                watch(Progress { what: &name, pages: (len / PAGE_SIZE) as u64 })
+                watch(Progress { what: &name, pages: (len / size) as u64 })
             }
         }
     });
@@ -117,16 +120,16 @@ pub(super) fn scan_placed(
     summary: &mut FileSummary,
     watch: &mut Watch<'_>,
 ) -> Vec<Suspect> {
-    let pages = store.pages();
+    let (pages, size) = (store.pages(), expected.size);
     summary.pages = pages.into();
     let name = summary.file.clone();
-    let mut suspects = Suspects { found: Vec::new(), copy: Page::zeroed() };
-    let mut buffer = AlignedBuf::zeroed(PAGE_SIZE);
+    let mut suspects = Suspects { found: Vec::new(), copy: Page::zeroed(expected.size) };
+    let mut buffer = AlignedBuf::zeroed(expected.size.bytes());
     for page in (0..pages).map(PageNo) {
         let place = store.place(page);
         buffer.fill(0);
-        let is_read =
-            place.is_none() || store.file().read_at(&mut buffer[..place.bytes()], place.offset()).is_ok();
+        let is_read = place.is_none()
+            || store.file().read_at(&mut buffer[..place.bytes(size)], place.offset(size)).is_ok();
         match is_read {
             true => suspects.look(page, &buffer, expected, summary),
             false => suspects.note(page, What::Unreadable, None, summary),
@@ -143,19 +146,19 @@ pub(super) fn scan_placed(
 /// A chunk of a file, or its length if it cannot be read.
 type Chunk<'a> = Result<&'a [u8], usize>;
 
-/// Reads `len` bytes of a file front to back, and gives each chunk, with its offset, to `take` until that
+/// Reads bytes of a file front to back, and gives each chunk, with its offset, to `take` until that
 /// says no.
 pub(super) fn read_chunks(
     file: &Arc<dyn File>,
     io: &IoPool,
-    len: u64,
+    bytes: Range<u64>,
     take: &mut dyn FnMut(u64, Chunk<'_>) -> bool,
 ) {
     let mut under_way: VecDeque<(u64, usize, Receiver<Option<AlignedBuf>>)> = VecDeque::new();
-    let mut next = 0;
+    let mut next = bytes.start;
     loop {
-        while under_way.len() < DEPTH && next < len {
-            let step = (len - next).min(CHUNK as u64) as usize;
+        while under_way.len() < DEPTH && next < bytes.end {
+            let step = (bytes.end - next).min(CHUNK as u64) as usize;
             let (sender, receiver) = sync_channel(1);
             let (file, offset) = (file.clone(), next);
             io.submit(move || {
@@ -196,7 +199,7 @@ impl Suspects {
         self.copy.copy_from_slice(bytes);
         let whole = page::verify(id, bytes).and_then(|()| stored::decode(&mut self.copy));
         // The body of a damaged compressed page says nothing.
-        let is_readable = whole.is_ok() || stored::stored_len(bytes) == PAGE_SIZE;
+        let is_readable = whole.is_ok() || stored::stored_len(bytes) == bytes.len();
         let node = (is_readable && self.copy.page_type() == palisade_btree::page_type::NODE).then(|| {
             use palisade_btree::layout::node;
             (self.copy.u64_at(node::INDEX_ID), self.copy.u16_at(node::LEVEL))
@@ -226,14 +229,18 @@ pub(super) struct Copies {
     pub(super) torn: u64,
 }
 
-/// Reads the copies of a doublewrite file, which begin at `begin`.
-pub(super) fn scan_copies(file: &Arc<dyn File>, begin: u64, io: &IoPool) -> io::Result<Copies> {
-    let len = file.len()? / PAGE_SIZE as u64 * PAGE_SIZE as u64;
+/// Reads the copies of a doublewrite file, pages of `size`, which begin at `begin`.
+pub(super) fn scan_copies(
+    file: &Arc<dyn File>,
+    begin: u64,
+    size: PageSize,
+    io: &IoPool,
+) -> io::Result<Copies> {
+    let pages = size.pages_in(file.len()?.saturating_sub(begin));
     let mut copies = Copies::default();
-    read_chunks(file, io, len, &mut |offset, bytes| {
+    read_chunks(file, io, begin..begin + size.bytes_of(pages.into()), &mut |_, bytes| {
         let Ok(bytes) = bytes else { return true };
-        let before = begin.saturating_sub(offset) as usize / PAGE_SIZE;
-        for bytes in bytes.chunks_exact(PAGE_SIZE).skip(before) {
+        for bytes in bytes.chunks_exact(size.bytes()) {
             match page::verify(page::stored_id(bytes), bytes) {
                 Ok(()) => copies.written += 1,
                 Err(Corruption::Zeroed) => {}
@@ -259,21 +266,21 @@ mod tests {
     fn chunks_come_in_order_and_cover_the_file_and_can_be_ended() {
         let fs = MemFileSystem::new();
         let file = fs.open(Path::new("f"), OpenMode::CREATE).unwrap();
-        let len = 3 * CHUNK + 5 * PAGE_SIZE;
+        let len = 3 * CHUNK + 5 * PageSize::DEFAULT.bytes();
         let bytes: Vec<u8> = (0..len).map(|at| (at / 4096) as u8).collect();
         file.write_at(&bytes, 0).unwrap();
         for threads in [0, 3] {
             let io =
                 if threads == 0 { IoPool::inline() } else { IoPool::new(threads, Waiting::Threads).unwrap() };
             let mut read = Vec::new();
-            read_chunks(&file, &io, len as u64, &mut |offset, chunk| {
+            read_chunks(&file, &io, 0..len as u64, &mut |offset, chunk| {
                 assert_eq!(offset, read.len() as u64);
                 read.extend_from_slice(chunk.unwrap());
                 true
             });
             assert!(read == bytes);
             let mut chunks = 0;
-            read_chunks(&file, &io, len as u64, &mut |_, _| {
+            read_chunks(&file, &io, 0..len as u64, &mut |_, _| {
                 chunks += 1;
                 chunks < 2
             });

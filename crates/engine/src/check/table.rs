@@ -103,6 +103,10 @@ impl Report<'_> {
         }
     }
 
+    fn place_at(&self, index: Option<usize>, page: PageNo) -> Place {
+        self.place(index).at(page, self.table.runtime().space.page_size())
+    }
+
     pub(super) fn found(&mut self, finding: Finding) {
         match self.check.damage.len() < MOST_FINDINGS {
             true => self.check.damage.push(finding),
@@ -118,14 +122,14 @@ impl Report<'_> {
 
     /// Damage of a page.
     fn page(&mut self, kind: Kind, index: Option<usize>, owner: Owner, damage: &Damage) {
-        let place = self.place(index).at(damage.page.page);
+        let place = self.place_at(index, damage.page.page);
         self.found(Finding::damage(kind, place, owner, damage.what));
     }
 
     /// An error that tells of damage; others are the caller's.
     fn error(&mut self, kind: Kind, index: Option<usize>, owner: Owner, error: Error) -> Result<(), Error> {
         let place = match &error {
-            Error::Corrupted { page, .. } => self.place(index).at(*page),
+            Error::Corrupted { page, .. } => self.place_at(index, *page),
             error if error.is_damage() => self.place(index),
             _ => return Err(error),
         };
@@ -437,7 +441,7 @@ fn account_for_space(report: &mut Report<'_>, undo: &UndoKnown<'_>, mut used: Pa
             found.damage.iter().find(|damage| is_leak(damage)).map_or(INFO_PAGE, |leak| leak.page.page);
         let what = format!("{} pages are in use according to the maps, and nothing uses them", found.leaked);
         let advice = "OPTIMIZE TABLE gives the pages back";
-        let place = report.place(None).at(first);
+        let place = report.place_at(None, first);
         report.found(Finding::warning(Kind::LeakedPages, place, what, advice));
     }
     report.check.more_damage += found.more_damage;

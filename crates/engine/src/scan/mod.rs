@@ -100,8 +100,8 @@ use second_look::{Pending, Wanted};
 /// Rows of a batch at most.
 const MAX_ROWS: usize = 1024;
 
-/// No leaf has more bytes of rows.
-const LEAF_ROOM: usize = palisade_buffer::PAGE_SIZE;
+/// Room that is made for the rows of a leaf at most before they are read.
+const LEAF_ROOM: usize = palisade_buffer::PageSize::DEFAULT.bytes();
 
 /// Bytes of rows that are off their leaf, after which a batch has no more of them.
 const MOST_LONG: usize = 1 << 20;

@@ -44,7 +44,7 @@ fn disk(files: &Files) -> Arc<dyn FileSystem> {
     fs
 }
 
-fn check_config() -> CheckConfig {
+pub(super) fn check_config() -> CheckConfig {
     CheckConfig {
         datadir: PathBuf::from("/data"),
         memory: 64 << 20,

@@ -248,7 +248,7 @@ fn an_empty_table_takes_64_kib() {
     let def = TableDef { indexes: definition("e").indexes[..1].to_vec(), ..definition("e") };
     let table = create_table(&engine, def);
     let space = table.tree(0).space();
-    assert_eq!(u64::from(space.pages()) * palisade_buffer::PAGE_SIZE as u64, 64 << 10);
+    assert_eq!(u64::from(space.pages()) * palisade_buffer::PageSize::DEFAULT.bytes() as u64, 64 << 10);
     // ... and grows by doubling until it has a megabyte.
     let mut sizes = vec![space.pages()];
     while space.pages() < 200 {

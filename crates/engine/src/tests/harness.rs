@@ -1,5 +1,6 @@
 //! An engine in memory, a table, and calls that wait.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -8,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{PageNo, SpaceId};
-use palisade_buffer::{PAGE_SIZE, PlaceStore};
+use palisade_buffer::{PageSize, PlaceStore};
 use palisade_catalog::descriptor::{Index, IndexPart};
 use palisade_catalog::{Bytes, CollationId, Column, RowView, Schema, SqlType, TableDef, Value, key, row};
 use palisade_io::{FileSystem, MemFileSystem, OpenMode};
@@ -37,9 +38,22 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+thread_local! {
+    /// The size of pages of the engines that this thread opens.
+    static SIZE: Cell<PageSize> = const { Cell::new(PageSize::DEFAULT) };
+}
+
+/// Runs a test with pages of another size.
+pub(crate) fn at_size(size: PageSize, test: impl FnOnce()) {
+    SIZE.set(size);
+    test();
+    SIZE.set(PageSize::DEFAULT);
+}
+
 pub(crate) fn config() -> EngineConfig {
     EngineConfig {
         datadir: PathBuf::from("/data"),
+        page_size: SIZE.get(),
         buffer_pool_size: 16 << 20,
         redo_log_capacity: 32 << 20,
         log_buffer_size: 1 << 20,
@@ -328,8 +342,8 @@ pub(crate) fn page_offset(fs: &Arc<dyn FileSystem>, space: SpaceId, page: u32) -
     let [pages, map] =
         ["pal", "map"].map(|kind| PathBuf::from(format!("/data/spaces/{:06}.{kind}", space.0)));
     if !fs.exists(&map).unwrap() {
-        return u64::from(page) * PAGE_SIZE as u64;
+        return SIZE.get().offset(PageNo(page));
     }
     let [pages, map] = [pages, map].map(|path| fs.open(&path, OpenMode::EXISTING).unwrap());
-    PlaceStore::open(space, pages, map).unwrap().place(PageNo(page)).offset()
+    PlaceStore::open(space, pages, map, SIZE.get()).unwrap().place(PageNo(page)).offset(SIZE.get())
 }

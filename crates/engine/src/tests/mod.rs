@@ -18,6 +18,7 @@ mod missing;
 mod old_snapshots;
 mod orphans;
 mod out_of_place;
+mod page_sizes;
 mod passing;
 mod recovery;
 mod rows;

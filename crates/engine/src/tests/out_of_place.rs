@@ -79,7 +79,7 @@ fn len(fs: &Arc<dyn FileSystem>, name: &str) -> u64 {
 }
 
 #[test]
-fn rows_survive_shutdowns_and_crashes_as_in_any_table() {
+pub(super) fn rows_survive_shutdowns_and_crashes_as_in_any_table() {
     let (fs, engine, t) = two_tables();
     let expected = Client::new(&engine, &t).scan(0);
     drop(t);
@@ -154,7 +154,7 @@ fn the_setting_is_for_tables_that_do_not_say_it_themselves() {
 }
 
 #[test]
-fn compressed_pages_take_the_blocks_that_they_need() {
+pub(super) fn compressed_pages_take_the_blocks_that_they_need() {
     let fs = memory();
     let engine = open(&fs);
     create_schema(&engine);

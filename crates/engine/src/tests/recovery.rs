@@ -8,7 +8,7 @@ use super::harness::*;
 use crate::{Engine, Error, ReadMode, Table, TableName};
 
 #[test]
-fn after_a_crash_there_is_what_was_committed_and_nothing_else() {
+pub(super) fn after_a_crash_there_is_what_was_committed_and_nothing_else() {
     let (fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     for id in 0..300 {
@@ -43,7 +43,7 @@ fn after_a_crash_there_is_what_was_committed_and_nothing_else() {
 }
 
 #[test]
-fn a_clean_shutdown_and_a_crash_after_it_change_nothing() {
+pub(super) fn a_clean_shutdown_and_a_crash_after_it_change_nothing() {
     let (fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     for id in 0..100 {
@@ -68,7 +68,7 @@ fn a_clean_shutdown_and_a_crash_after_it_change_nothing() {
 }
 
 #[test]
-fn dropped_and_truncated_tables_are_gone_with_their_files() {
+pub(super) fn dropped_and_truncated_tables_are_gone_with_their_files() {
     let (fs, engine, t) = new_engine();
     let mut client = Client::new(&engine, &t);
     client.insert(&Row::new(1, 1, None, b"x")).unwrap();
@@ -201,7 +201,7 @@ fn undo_without_room_fails_the_statement_and_a_rollback_makes_room() {
 }
 
 #[test]
-fn a_long_transaction_in_flight_is_rolled_back_after_opening_and_nobody_waits_for_that() {
+pub(super) fn a_long_transaction_in_flight_is_rolled_back_after_opening_and_nobody_waits_for_that() {
     const ROWS: i64 = 4_000;
     let (fs, engine, t) = new_engine();
     let mut client = Client::new(&engine, &t);

@@ -7,7 +7,7 @@ use palisade_base::event::retry_blocking;
 use crate::{Direction, Error, IsolationLevel, KeyRange, ReadMode};
 
 #[test]
-fn rows_are_inserted_read_updated_and_deleted_through_every_index() {
+pub(super) fn rows_are_inserted_read_updated_and_deleted_through_every_index() {
     let (_fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     for id in 0..500 {
@@ -41,7 +41,7 @@ fn rows_are_inserted_read_updated_and_deleted_through_every_index() {
 }
 
 #[test]
-fn a_rollback_leaves_nothing_and_a_savepoint_leaves_what_was_before() {
+pub(super) fn a_rollback_leaves_nothing_and_a_savepoint_leaves_what_was_before() {
     let (_fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     client.insert(&Row::new(1, 1, Some(1), b"one")).unwrap();
@@ -73,7 +73,7 @@ fn turns<T>(mut attempt: impl FnMut() -> crate::Attempt<T>) -> usize {
 }
 
 #[test]
-fn a_long_rollback_and_a_long_row_let_others_have_turns() {
+pub(super) fn a_long_rollback_and_a_long_row_let_others_have_turns() {
     let (_fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     let savepoint = client.tx.savepoint();
@@ -95,7 +95,7 @@ fn a_long_rollback_and_a_long_row_let_others_have_turns() {
 }
 
 #[test]
-fn a_duplicate_in_a_later_index_takes_the_whole_row_back() {
+pub(super) fn a_duplicate_in_a_later_index_takes_the_whole_row_back() {
     let (_fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     client.insert(&Row::new(1, 1, Some(1), b"one")).unwrap();
@@ -112,7 +112,7 @@ fn a_duplicate_in_a_later_index_takes_the_whole_row_back() {
 }
 
 #[test]
-fn snapshots_see_what_was_committed_when_they_were_taken() {
+pub(super) fn snapshots_see_what_was_committed_when_they_were_taken() {
     let (_fs, engine, table) = new_engine();
     let mut writer = Client::new(&engine, &table);
     for id in 0..50 {
@@ -154,7 +154,7 @@ fn snapshots_see_what_was_committed_when_they_were_taken() {
 }
 
 #[test]
-fn rows_of_any_length_are_kept_and_their_chains_go_with_them() {
+pub(super) fn rows_of_any_length_are_kept_and_their_chains_go_with_them() {
     let (_fs, engine, table) = new_engine();
     let mut client = Client::new(&engine, &table);
     let long = |id: i64, len: usize| Row::new(id, 1, Some(id), &vec![id as u8; len]);
@@ -184,7 +184,7 @@ fn rows_of_any_length_are_kept_and_their_chains_go_with_them() {
 }
 
 #[test]
-fn a_writer_waits_for_the_row_and_finds_it_changed() {
+pub(super) fn a_writer_waits_for_the_row_and_finds_it_changed() {
     let (_fs, engine, table) = new_engine();
     let mut first = Client::new(&engine, &table);
     first.insert(&Row::new(1, 0, None, b"")).unwrap();
@@ -211,7 +211,7 @@ fn a_writer_waits_for_the_row_and_finds_it_changed() {
 }
 
 #[test]
-fn two_that_wait_for_each_other_are_told_apart() {
+pub(super) fn two_that_wait_for_each_other_are_told_apart() {
     let (_fs, engine, table) = new_engine();
     let mut first = Client::new(&engine, &table);
     for id in 1..=2 {

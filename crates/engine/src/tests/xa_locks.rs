@@ -210,7 +210,7 @@ fn more_locks_than_there_may_be_now_are_kept() {
     let held = locks(&engine);
     crash(engine);
     drop((t, client.table));
-    let pool = 64 * palisade_buffer::PAGE_SIZE as u64;
+    let pool = 64 * palisade_buffer::PageSize::DEFAULT.bytes() as u64;
     assert!(memory > pool / 2, "{memory} bytes are fewer than the limit");
     let small = EngineConfig { buffer_pool_size: pool, ..quiet() };
     let engine = Engine::open(small, fs).unwrap();

@@ -279,8 +279,7 @@ impl Shown {
         self.pages += progress.pages;
         if self.told.elapsed() > Duration::from_millis(100) {
             self.told = Instant::now();
-            let mib = self.pages * palisade_engine::PAGE_SIZE as u64 / (1 << 20);
-            let _ = write!(terminal, "\r\x1b[K{}: {mib} MiB", self.what);
+            let _ = write!(terminal, "\r\x1b[K{}: {} pages", self.what, self.pages);
         }
         true
     }

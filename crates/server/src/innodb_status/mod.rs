@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use palisade_catalog::{SqlType, Timestamp, Value};
+use palisade_engine::PageSize;
 use palisade_sql::expr::convert::text_of;
 use palisade_sql::{Host as _, Session, work};
 use parking_lot::Mutex;
@@ -68,7 +69,7 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
     section("TRANSACTIONS", &transactions::all(host));
     section("FILE I/O", &files(&period));
     section("LOG", &log(host, &period));
-    section("BUFFER POOL AND MEMORY", &buffer_pool(&period));
+    section("BUFFER POOL AND MEMORY", &buffer_pool(&period, host.engine.page_size()));
     section("ROW OPERATIONS", &row_operations(host, &period));
     text.push_str(&format!("{}\nEND OF INNODB MONITOR OUTPUT\n{}\n", "-".repeat(28), "=".repeat(28)));
     text
@@ -202,7 +203,7 @@ fn log(host: &ServerHost, period: &Period) -> String {
     )
 }
 
-fn buffer_pool(period: &Period) -> String {
+fn buffer_pool(period: &Period, size: PageSize) -> String {
     let value = |name| period.value(name);
     let pages = value("buffer_pool_pages_total");
     let (gets, reads) =
@@ -214,7 +215,7 @@ fn buffer_pool(period: &Period) -> String {
     format!(
         "Buffer pool size   {pages}\nBuffer pool size, bytes {}\nFree buffers       {}\nDatabase pages     {}\n\
          Modified db pages  {}\nPages read {}, created {}, written {}\n{} reads/s, {} creates/s, {} writes/s\n{hits}\n",
-        pages * palisade_engine::PAGE_SIZE as u64,
+        size.bytes_of(pages),
         value("buffer_pool_pages_free"),
         value("buffer_pool_pages_data"),
         value("buffer_pool_pages_dirty"),

@@ -73,6 +73,8 @@ pub struct Definer<'a> {
     pub substitute_engines: bool,
     /// `disabled_storage_engines`: names between commas.
     pub disabled_engines: String,
+    /// How long an index key may be, in bytes.
+    pub longest_key: u32,
     /// Collation of string literals.
     pub client_collation: CollationId,
     /// The session's zone.
@@ -191,6 +193,7 @@ impl Ddl<'_> {
             mode: variables.sql_mode,
             substitute_engines: variables.substitute_engines,
             disabled_engines: self.disabled_engines(),
+            longest_key: self.engine.longest_key(),
             client_collation: variables.collation_connection,
             zone: variables.time_zone.clone(),
             began,

@@ -25,8 +25,8 @@ use crate::{SqlError, SqlResult};
 
 /// Most secondary indexes of a table.
 const MOST_INDEXES: usize = 64;
-/// Longest index key, in bytes.
-pub const LONGEST_KEY: u32 = 3072;
+/// Longest index key, in bytes, but for what small pages allow.
+const LONGEST_KEY: u32 = 3072;
 /// Longest part of an index key in the row formats COMPACT and REDUNDANT, in bytes.
 const LONGEST_OLD_PART: u32 = 767;
 
@@ -356,7 +356,9 @@ pub fn fit_key_length(
     parts: &mut [IndexPart],
 ) -> SqlResult<()> {
     let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
-    let most = if is_old { LONGEST_OLD_PART } else { LONGEST_KEY };
+    // The server's own tables are the same on pages of any size, as in MySQL.
+    let longest = if def.schema == "mysql" { LONGEST_KEY } else { definer.longest_key };
+    let most = if is_old { LONGEST_OLD_PART.min(longest) } else { longest };
     let mut whole = 0u32;
     for part in parts {
         let column = def.key_column(part.column);
@@ -372,8 +374,8 @@ pub fn fit_key_length(
         }
         whole = whole.saturating_add(length);
     }
-    if whole > LONGEST_KEY {
-        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
+    if whole > longest {
+        return Err(mysql_error!(ER_TOO_LONG_KEY, longest));
     }
     Ok(())
 }

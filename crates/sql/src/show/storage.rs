@@ -348,7 +348,7 @@ fn table_statistics(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let def = table.descriptor().def();
         let statistics = table.statistics();
-        let pages = |bytes: u64| number(bytes / palisade_engine::PAGE_SIZE as u64);
+        let pages = |bytes: u64| number(bytes / source.engine.page_size().bytes() as u64);
         let counter = def.auto_increment_column().map_or(0, |_| table.auto_increment());
         vec![
             number(def.id),
@@ -397,7 +397,7 @@ fn tablespaces(source: &Source<'_>) -> Rows {
             path(&def.schema, &def.name),
             number(row_format(table).space_flag),
             text(row_format(table).of_space),
-            number(palisade_engine::PAGE_SIZE as u64),
+            number(source.engine.page_size().bytes() as u64),
             number(0u64),
             text("Single"),
             number(4096u64),
@@ -431,7 +431,7 @@ fn files(source: &Source<'_>) -> Rows {
         row.push(text("InnoDB"));
         row.extend(std::iter::repeat_n(Value::Null, 3));
         row.extend([0, bytes / EXTENT_BYTES, EXTENT_BYTES, 0].map(number));
-        row.extend([Value::Null, number(palisade_engine::PAGE_SIZE as u64)]);
+        row.extend([Value::Null, number(source.engine.page_size().bytes() as u64)]);
         row.extend(std::iter::repeat_n(Value::Null, 12));
         row.push(number(0u64));
         row.extend(std::iter::repeat_n(Value::Null, 4));

@@ -3,7 +3,9 @@
 use crate::entry::*;
 use crate::undo::held::*;
 use crate::undo::page::*;
-use crate::undo::record::{MAX_LOCKS_RECORD, RECORD_HEADER};
+use crate::undo::record::{RECORD_HEADER, max_locks_record};
+
+const SIZE: palisade_buffer::PageSize = palisade_buffer::PageSize::DEFAULT;
 
 const DOC: &str = include_str!("../../../../docs/format-undo.md");
 
@@ -24,9 +26,9 @@ fn the_document_has_the_numbers_of_the_code() {
         ("SEGMENT_COUNT", SEGMENT_COUNT as u64),
         ("SEGMENTS", SEGMENTS as u64),
         ("SEGMENT_SIZE", SEGMENT_SIZE as u64),
-        ("DIRECTORY_PAGES", DIRECTORY_PAGES.into()),
-        ("PAGE_SEGMENTS", PAGE_SEGMENTS.into()),
-        ("MAX_SEGMENTS", MAX_SEGMENTS.into()),
+        ("directory_pages", directory_pages(SIZE).into()),
+        ("page_segments", page_segments(SIZE.bytes()).into()),
+        ("max_segments", max_segments(SIZE).into()),
         ("DIRECTORY_TYPE", DIRECTORY_TYPE.into()),
         ("SEGMENT", SEGMENT as u64),
         ("STATE", STATE as u64),
@@ -36,7 +38,7 @@ fn the_document_has_the_numbers_of_the_code() {
         ("NEXT", NEXT as u64),
         ("RECORDS", RECORDS as u64),
         ("RECORD_HEADER", RECORD_HEADER as u64),
-        ("MAX_LOCKS_RECORD", MAX_LOCKS_RECORD as u64),
+        ("max_locks_record", max_locks_record(SIZE) as u64),
         ("EXCLUSIVE", EXCLUSIVE.into()),
         ("RANGE", RANGE.into()),
         ("FROM_AFTER", FROM_AFTER.into()),

@@ -1,6 +1,7 @@
 //! A transaction system on a log and a pool without threads, with one table: a clustered tree and one
 //! secondary tree.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use palisade_base::{Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::MAX_ALLOCATION_BYTES;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::doublewrite::{Directories, repair};
-use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, Space};
+use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, PageSize, Space};
 use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode};
 use palisade_log::{Log, LogConfig};
 
@@ -51,6 +52,25 @@ impl Trees for Finder {
 /// Of the log that is not said otherwise.
 const LOG_ID: u64 = 0;
 
+thread_local! {
+    /// The size of pages of the stores that this thread makes.
+    static SIZE: Cell<PageSize> = const { Cell::new(PageSize::DEFAULT) };
+}
+
+/// Bytes of a long value: some four of them fill a page.
+pub(crate) fn longest_value() -> usize {
+    (SIZE.get().bytes() / 5).min(3000)
+}
+
+/// Runs a test with stores of every other size of pages.
+pub(crate) fn at_other_sizes(test: impl Fn()) {
+    for size in PageSize::ALL.into_iter().filter(|size| *size != PageSize::DEFAULT) {
+        SIZE.set(size);
+        test();
+    }
+    SIZE.set(PageSize::DEFAULT);
+}
+
 fn log_config() -> LogConfig {
     LogConfig {
         background: false,
@@ -62,11 +82,14 @@ fn log_config() -> LogConfig {
 }
 
 fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
-    Arc::new(Doublewrite::open(fs, &AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID)).unwrap())
+    let config =
+        AreaConfig { page_size: SIZE.get(), ..AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID) };
+    Arc::new(Doublewrite::open(fs, &config).unwrap())
 }
 
 fn pool(log: &Arc<Log>) -> Arc<BufferPool> {
     let mut config = BufferConfig::new(3000);
+    config.page_size = SIZE.get();
     config.batch_pages = BATCH_PAGES;
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});
@@ -116,7 +139,7 @@ impl Store {
         let files =
             [UNDO_SPACE, DATA_SPACE].map(|space| (space, fs.open(&file(space), OpenMode::EXISTING).unwrap()));
         let find = |space| files.iter().find(|(id, _)| *id == space).map(|(_, file)| file.clone());
-        let directories = Directories { home: Path::new(DIR), others: &[] };
+        let directories = Directories { home: Path::new(DIR), others: &[], page_size: pool.page_size() };
         repair(&*fs, directories, LOG_ID, log.checkpoint_lsn(), &mut |space| find(space)).unwrap();
         for (space, file) in &files {
             pool.attach_space(*space, file.clone(), sink.clone()).unwrap();

@@ -14,7 +14,7 @@ use palisade_base::prng::{Prng, test_seed};
 use palisade_btree::{Direction, ScanEnd, Tree, verify};
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
-use super::harness::{SECONDARY, Store};
+use super::harness::{SECONDARY, Store, at_other_sizes, longest_value};
 use crate::{
     ClusteredHeader, EntryChange, Gaps, Places, RowChange, RowOutcome, SavePoint, SecondaryHeader, Trx,
 };
@@ -221,7 +221,7 @@ impl World {
     }
 
     fn change(&mut self, number: usize, key: u8) {
-        let length = if self.prng.one_in(6) { 3000 } else { 2 + self.prng.below(60) as usize };
+        let length = if self.prng.one_in(6) { longest_value() } else { 2 + self.prng.below(60) as usize };
         let mut value = vec![0; length];
         self.prng.fill(&mut value[..2]);
         let deletes = self.prng.one_in(3);
@@ -459,4 +459,13 @@ fn crashes_bring_back_a_committed_state_and_nothing_of_the_others() {
         run(seed + round, 150, 6, CrashKeeps::Random);
         run(seed + 100 + round, 100, 6, CrashKeeps::Synced);
     }
+}
+
+#[test]
+fn transactions_on_pages_of_another_size_agree_with_the_model() {
+    let seed = test_seed(3);
+    at_other_sizes(|| {
+        run(seed, 1200, 1, CrashKeeps::Everything);
+        run(seed, 150, 3, CrashKeeps::Random);
+    });
 }

@@ -59,7 +59,7 @@ fn every_one_of_many_writers_has_a_segment_and_is_found_again() {
 /// Pages of undo.
 fn undo_pages(store: &Store) -> u32 {
     let usage = retry_blocking(|| alloc::usage(store.system.undo().space())).unwrap();
-    usage.in_use() - crate::undo::page::DIRECTORY_PAGES
+    usage.in_use() - crate::undo::page::directory_pages(palisade_buffer::PageSize::DEFAULT)
 }
 
 fn insert(store: &Store, trx: &mut Trx, key: &[u8]) -> crate::Stamp {

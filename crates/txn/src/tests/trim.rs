@@ -6,7 +6,7 @@ use palisade_base::PageNo;
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_btree::alloc;
-use palisade_buffer::PAGE_SIZE;
+use palisade_buffer::PageSize;
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
 
 use super::harness::{Store, put};
@@ -47,10 +47,10 @@ fn holes(store: &Store) -> u32 {
     let space = store.system.undo().space();
     let usage = retry_blocking(|| alloc::usage(space)).unwrap();
     let is_hole = |extent: &u32| {
-        let mut bytes = vec![0; PAGE_SIZE];
+        let mut bytes = vec![0; PageSize::DEFAULT.bytes()];
         (0..EXTENT).all(|page| {
             let page = u64::from(extent * EXTENT + page);
-            space.file().read_at(&mut bytes, page * PAGE_SIZE as u64).unwrap();
+            space.file().read_at(&mut bytes, page * PageSize::DEFAULT.bytes() as u64).unwrap();
             bytes.iter().all(|byte| *byte == 0)
         })
     };
@@ -169,7 +169,7 @@ fn a_power_cut_finds_undo_wherever_it_is_needed() {
         forget(&store);
         let usage = retry_blocking(|| alloc::usage(store.system.undo().space())).unwrap();
         let segments = store.system.undo().segments().len() as u32;
-        assert_eq!(usage.in_use(), segments + crate::undo::page::DIRECTORY_PAGES);
+        assert_eq!(usage.in_use(), segments + crate::undo::page::directory_pages(PageSize::DEFAULT));
         assert!(PageNo(usage.high_water) > PageNo(EXTENT), "the test means nothing otherwise");
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, mpsc};
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, Lsn};
 use palisade_btree::Mtr;
-use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
+use palisade_btree::mtr::max_entry_change_bytes;
+use palisade_buffer::PageSize;
 use palisade_io::FaultFileSystem;
 
 use super::harness::{Store, put};
@@ -36,7 +37,8 @@ fn the_undo_of_a_rollback_outlives_a_reader_that_has_seen_its_version_while_the_
         let (log, secondary) = (&store.log, &store.secondary);
         scope.spawn(move || {
             // Nobody else needs the leaf that stays latched meanwhile.
-            let mut mtr = retry_blocking(|| Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES)).unwrap();
+            let mut mtr =
+                retry_blocking(|| Mtr::begin(log, max_entry_change_bytes(PageSize::DEFAULT))).unwrap();
             let position = retry_blocking(|| secondary.acquire(&mut mtr, b"entry", 10)).unwrap();
             secondary.insert(&mut mtr, position, b"");
             mtr.commit(|range| {
@@ -84,7 +86,8 @@ fn what_a_locking_read_finds_is_seen_by_later_snapshots_while_the_tail_stands_st
         let (go_on, wait) = mpsc::channel::<()>();
         let (log, secondary) = (&store.log, &store.secondary);
         let stalled = scope.spawn(move || {
-            let mut mtr = retry_blocking(|| Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES)).unwrap();
+            let mut mtr =
+                retry_blocking(|| Mtr::begin(log, max_entry_change_bytes(PageSize::DEFAULT))).unwrap();
             let position = retry_blocking(|| secondary.acquire(&mut mtr, b"entry", 10)).unwrap();
             secondary.insert(&mut mtr, position, b"");
             mtr.commit(|range| {
@@ -131,7 +134,8 @@ fn a_transaction_whose_commit_waits_for_the_tail_is_committed_even_if_it_is_then
         let (go_on, wait) = mpsc::channel::<()>();
         let (log, secondary) = (&store.log, &store.secondary);
         scope.spawn(move || {
-            let mut mtr = retry_blocking(|| Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES)).unwrap();
+            let mut mtr =
+                retry_blocking(|| Mtr::begin(log, max_entry_change_bytes(PageSize::DEFAULT))).unwrap();
             let position = retry_blocking(|| secondary.acquire(&mut mtr, b"entry", 10)).unwrap();
             secondary.insert(&mut mtr, position, b"");
             mtr.commit(|range| {

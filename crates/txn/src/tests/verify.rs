@@ -66,7 +66,7 @@ fn damaged(plant: impl Fn(PageNo, &mut Page) -> bool) -> UndoReport {
     let space = store.system.undo().space();
     let used = retry_blocking(|| palisade_btree::alloc::usage(space)).unwrap().high_water;
     let planted = (1..used).map(PageNo).any(|number| {
-        let mut copy = Page::zeroed();
+        let mut copy = Page::zeroed(palisade_buffer::PageSize::DEFAULT);
         copy.copy_from_slice(&retry_blocking(|| space.shared(number)).unwrap());
         if !plant(number, &mut copy) {
             return false;
@@ -169,7 +169,7 @@ fn planted_damage_is_found() {
 fn a_page_that_no_segment_has_is_found() {
     expect("in use according to the map, but nothing uses it", |number, page| {
         if number == DIRECTORY {
-            let (_, at) = directory_place(0);
+            let (_, at) = directory_place(palisade_buffer::PageSize::DEFAULT.bytes(), 0);
             let tail = page.u32_at(at + 4);
             page.put_u32(at, tail);
         }

@@ -6,18 +6,19 @@
 //! ...                                                                bit 4: it ends after all keys, and has no `to`
 //! ```
 //!
-//! No entry has a key longer than [`MAX_KEY`], but a condition may have named one. A range that begins or ends there is
-//! written as one that does so right behind the first `MAX_KEY` bytes: no entry lies in between, and none ever will.
+//! No entry has a key longer than [`max_key`], but a condition may have named one. A range that begins or ends there is
+//! written as one that does so right behind the first `max_key` bytes: no entry lies in between, and none ever will.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
-use palisade_btree::layout::MAX_KEY;
+use palisade_btree::layout::max_key;
+use palisade_buffer::PageSize;
 
 use crate::locks::Mode;
 use crate::locks::listing::Locked;
 use crate::locks::ranges::Cut;
-use crate::undo::record::MAX_LOCKS;
+use crate::undo::record::max_locks;
 
 /// A lock that somebody has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,19 +44,33 @@ pub(crate) const TO_END: u8 = 16;
 const ALL_FLAGS: u8 = EXCLUSIVE | RANGE | FROM_AFTER | TO_AFTER | TO_END;
 
 /// Most bytes of a lock: flags, an index, and two keys with their lengths.
-const MAX_LOCK: usize = 1 + 10 + 2 * (2 + MAX_KEY);
+const fn max_lock(size: PageSize) -> usize {
+    1 + 10 + 2 * (2 + max_key(size.bytes()))
+}
 
-const _: () = assert!(MAX_LOCK <= MAX_LOCKS && MAX_KEY < 1 << 14);
+const fn check_locks(size: PageSize) {
+    assert!(max_lock(size) <= max_locks(size) && max_key(size.bytes()) < 1 << 14);
+}
 
-/// Byte strings of at most [`MAX_LOCKS`] bytes that say what the locks are.
-pub(crate) fn pack(locks: impl IntoIterator<Item = HeldLock>) -> Vec<Vec<u8>> {
+const _: () = {
+    let [a, b, c, d, e] = PageSize::ALL;
+    check_locks(a);
+    check_locks(b);
+    check_locks(c);
+    check_locks(d);
+    check_locks(e);
+};
+
+/// Byte strings of at most [`max_locks`] bytes that say what the locks are.
+pub(crate) fn pack(size: PageSize, locks: impl IntoIterator<Item = HeldLock>) -> Vec<Vec<u8>> {
+    let (most, longest) = (max_locks(size), max_key(size.bytes()));
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let mut bytes = Vec::new();
     for lock in locks {
         bytes.clear();
-        put(&mut bytes, lock);
+        put(&mut bytes, lock, longest);
         match parts.last_mut() {
-            Some(part) if part.len() + bytes.len() <= MAX_LOCKS => part.extend_from_slice(&bytes),
+            Some(part) if part.len() + bytes.len() <= most => part.extend_from_slice(&bytes),
             _ if bytes.is_empty() => {}
             _ => parts.push(bytes.clone()),
         }
@@ -63,18 +78,18 @@ pub(crate) fn pack(locks: impl IntoIterator<Item = HeldLock>) -> Vec<Vec<u8>> {
     parts
 }
 
-fn put(out: &mut Vec<u8>, lock: HeldLock) {
+fn put(out: &mut Vec<u8>, lock: HeldLock, longest: usize) {
     let exclusive = if lock.mode == Mode::Exclusive { EXCLUSIVE } else { 0 };
     match lock.what {
         // A key of which there can be no entry.
-        Locked::Key(key) if key.len() > MAX_KEY => {}
+        Locked::Key(key) if key.len() > longest => {}
         Locked::Key(key) => {
             out.push(exclusive);
             put_varint(out, lock.index);
             put_bytes(out, &key);
         }
         Locked::Range(from, to) => {
-            let (from, to) = (storable(from), storable(to));
+            let (from, to) = (storable(from, longest), storable(to, longest));
             let Cut::At { key, after } = &from else { return };
             if from >= to {
                 return;
@@ -96,10 +111,10 @@ fn put(out: &mut Vec<u8>, lock: HeldLock) {
 }
 
 /// The cut among the entries that there can be.
-fn storable(cut: Cut) -> Cut {
+fn storable(cut: Cut, longest: usize) -> Cut {
     match cut {
-        Cut::At { ref key, .. } => match key.get(..MAX_KEY) {
-            Some(front) if key.len() > MAX_KEY => Cut::after(front),
+        Cut::At { ref key, .. } => match key.get(..longest) {
+            Some(front) if key.len() > longest => Cut::after(front),
             _ => cut,
         },
         Cut::End => cut,
@@ -143,6 +158,9 @@ mod tests {
 
     use super::*;
 
+    const SIZE: PageSize = PageSize::DEFAULT;
+    const MAX_KEY: usize = max_key(SIZE.bytes());
+
     fn random_cut(prng: &mut Prng) -> Cut {
         match prng.below(8) {
             0 => Cut::End,
@@ -172,20 +190,20 @@ mod tests {
         for _ in 0..200 {
             let count = prng.below(40);
             let locks: Vec<_> = (0..count).map(|_| random_lock(&mut prng)).collect();
-            let parts = pack(locks.clone());
-            assert!(parts.iter().all(|part| !part.is_empty() && part.len() <= MAX_LOCKS));
+            let parts = pack(SIZE, locks.clone());
+            assert!(parts.iter().all(|part| !part.is_empty() && part.len() <= max_locks(SIZE)));
             let read: Vec<_> = parts.iter().flat_map(|part| unpack(part).unwrap()).collect();
             assert_eq!(read, locks);
         }
-        assert!(pack([]).is_empty());
+        assert!(pack(SIZE, []).is_empty());
     }
 
     #[test]
     fn the_longest_lock_fits_a_record() {
         let range = Locked::Range(Cut::after(&[1; MAX_KEY]), Cut::after(&[2; MAX_KEY]));
         let lock = HeldLock { index: u64::MAX, mode: Mode::Shared, what: range };
-        let parts = pack([lock.clone()]);
-        assert_eq!(parts[0].len(), MAX_LOCK);
+        let parts = pack(SIZE, [lock.clone()]);
+        assert_eq!(parts[0].len(), max_lock(SIZE));
         assert_eq!(unpack(&parts[0]), Ok(vec![lock]));
     }
 
@@ -210,7 +228,7 @@ mod tests {
                 (Cut::before(&bound), Cut::after(&bound)),
             ] {
                 let what = Locked::Range(from, to);
-                let parts = pack([HeldLock { index: 1, mode: Mode::Shared, what: what.clone() }]);
+                let parts = pack(SIZE, [HeldLock { index: 1, mode: Mode::Shared, what: what.clone() }]);
                 let read: Vec<_> = parts.iter().flat_map(|part| unpack(part).unwrap()).collect();
                 for key in &keys {
                     let is_held = read.iter().any(|lock| holds(&lock.what, key));

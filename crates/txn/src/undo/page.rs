@@ -2,7 +2,7 @@
 
 use palisade_base::{PageNo, TrxId};
 use palisade_btree::layout::page_type::FIRST_FOREIGN;
-use palisade_buffer::{PAGE_SIZE, Page, PageRead};
+use palisade_buffer::{Page, PageRead, PageSize};
 
 use crate::entry::UndoPtr;
 
@@ -12,8 +12,13 @@ pub const DIRECTORY_TYPE: u16 = FIRST_FOREIGN;
 pub const UNDO_TYPE: u16 = FIRST_FOREIGN + 1;
 /// The directory's first page, which has the numbers below; the others only have segments.
 pub const DIRECTORY: PageNo = PageNo(1);
+/// Bytes of all pages of the directory.
+const DIRECTORY_BYTES: usize = 128 << 10;
+
 /// Pages of the directory.
-pub const DIRECTORY_PAGES: u32 = 8;
+pub const fn directory_pages(size: PageSize) -> u32 {
+    (DIRECTORY_BYTES / size.bytes()) as u32
+}
 
 /// Directory: `u64`, ids from here on have never been given.
 pub const ID_LIMIT: usize = 32;
@@ -25,13 +30,19 @@ pub const SEGMENTS: usize = 64;
 /// Bytes of a segment in the directory.
 pub const SEGMENT_SIZE: usize = 16;
 /// Segments on a page of the directory.
-pub const PAGE_SEGMENTS: u32 = ((PAGE_SIZE - SEGMENTS) / SEGMENT_SIZE) as u32;
+pub const fn page_segments(page: usize) -> u32 {
+    ((page - SEGMENTS) / SEGMENT_SIZE) as u32
+}
+
 /// Segments there can be.
-pub const MAX_SEGMENTS: u32 = PAGE_SEGMENTS * DIRECTORY_PAGES;
+pub const fn max_segments(size: PageSize) -> u32 {
+    page_segments(size.bytes()) * directory_pages(size)
+}
 
 /// Where a segment is in the directory.
-pub fn directory_place(segment: u16) -> (PageNo, usize) {
-    let (page, place) = (u32::from(segment) / PAGE_SEGMENTS, u32::from(segment) % PAGE_SEGMENTS);
+pub fn directory_place(page: usize, segment: u16) -> (PageNo, usize) {
+    let segments = page_segments(page);
+    let (page, place) = (u32::from(segment) / segments, u32::from(segment) % segments);
     (PageNo(DIRECTORY.0 + page), SEGMENTS + place as usize * SEGMENT_SIZE)
 }
 
@@ -51,13 +62,24 @@ pub const NEXT: usize = 52;
 /// Undo page: the records.
 pub const RECORDS: usize = 56;
 
+/// Where the room for records ends on a page: 16 bits say how far it is used.
+#[inline]
+pub const fn records_end(page: usize) -> usize {
+    if page < u16::MAX as usize { page } else { u16::MAX as usize }
+}
+
 /// Bytes for records on a page.
-pub const CAPACITY: usize = PAGE_SIZE - RECORDS;
+pub const fn capacity(size: PageSize) -> usize {
+    records_end(size.bytes()) - RECORDS
+}
 
 const _: () = {
     assert!(LAST == STATE + 2 && WRITER == LAST + 6 && USED == WRITER + 6);
     assert!(USED + 2 <= NEXT && NEXT + 4 == RECORDS);
-    assert!(MAX_SEGMENTS <= u16::MAX as u32);
+    assert!(
+        max_segments(PageSize::LEAST) <= u16::MAX as u32 && max_segments(PageSize::MOST) <= u16::MAX as u32
+    );
+    assert!(directory_pages(PageSize::LEAST) < 64 && directory_pages(PageSize::MOST) > 0);
 };
 
 /// Whether a transaction is in a segment.
@@ -123,7 +145,7 @@ impl TailState {
             return Err("an undo page of another segment");
         }
         let used = page.u16_at(USED);
-        if usize::from(used) < RECORDS || usize::from(used) > PAGE_SIZE {
+        if usize::from(used) < RECORDS || usize::from(used) > page.size() {
             return Err("impossible end of the undo records");
         }
         let occupancy =

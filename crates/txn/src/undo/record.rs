@@ -8,24 +8,44 @@
 
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 use palisade_base::{PageNo, SpaceId, TrxId};
-use palisade_buffer::Page;
+use palisade_buffer::{Page, PageSize};
 
 use crate::entry::{ClusteredHeader, UndoPtr, get_u48, put_u48};
-use crate::undo::page::{CAPACITY, RECORDS};
+use crate::undo::page::{RECORDS, capacity};
 
 /// Bytes in front of the payload.
 pub const RECORD_HEADER: usize = 15;
 /// Where a record says which one was before it.
 pub const PREVIOUS: usize = 9;
 /// Most bytes of a record: key and value of an entry, and what is around them.
-pub const MAX_RECORD: usize = palisade_btree::layout::MAX_ENTRY + 64;
+#[inline]
+pub const fn max_record(size: PageSize) -> usize {
+    palisade_btree::layout::max_entry(size.bytes()) + 64
+}
 
-/// Most bytes of locks in a record: two records fit on a page, with room for a commit.
-pub(crate) const MAX_LOCKS: usize = (CAPACITY - RECORD_HEADER) / 2 - RECORD_HEADER - 2;
+/// Most bytes of locks in a record: two records fit on a page, with room for a commit, and two bytes say how many.
+pub(crate) const fn max_locks(size: PageSize) -> usize {
+    let most = (capacity(size) - RECORD_HEADER) / 2 - RECORD_HEADER - 2;
+    if most < 1 << 14 { most } else { (1 << 14) - 1 }
+}
+
 /// Most bytes of a record about locks.
-pub const MAX_LOCKS_RECORD: usize = RECORD_HEADER + 2 + MAX_LOCKS;
+pub const fn max_locks_record(size: PageSize) -> usize {
+    RECORD_HEADER + 2 + max_locks(size)
+}
 
-const _: () = assert!(MAX_RECORD + MAX_RECORD + RECORD_HEADER <= CAPACITY && MAX_LOCKS < 1 << 14);
+const fn check_records(size: PageSize) {
+    assert!(2 * max_record(size) + RECORD_HEADER <= capacity(size));
+}
+
+const _: () = {
+    let [a, b, c, d, e] = PageSize::ALL;
+    check_records(a);
+    check_records(b);
+    check_records(c);
+    check_records(d);
+    check_records(e);
+};
 
 const INSERT: u8 = 1;
 const MODIFY: u8 = 2;
@@ -218,8 +238,7 @@ impl<'a> UndoRecord<'a> {
             Undo::Prepare { note } => put_bytes(out, note),
             Undo::Locks { locks } => put_bytes(out, locks),
         }
-        let most = if matches!(self.undo, Undo::Locks { .. }) { MAX_LOCKS_RECORD } else { MAX_RECORD };
-        assert!(out.len() <= most, "an undo record of {} bytes", out.len());
+        assert!(out.len() <= max_record(PageSize::MOST), "an undo record of {} bytes", out.len());
         let len = out.len() as u16;
         out[..2].copy_from_slice(&len.to_le_bytes());
     }
@@ -352,7 +371,7 @@ mod tests {
     #[test]
     fn pages_of_garbage_never_panic() {
         let mut prng = palisade_base::prng::Prng::new(palisade_base::prng::test_seed(3));
-        let mut page = Page::zeroed();
+        let mut page = Page::zeroed(PageSize::DEFAULT);
         for _ in 0..200 {
             prng.fill(&mut page);
             for offset in [0, 56, 100, 16_380, 16_383, 16_384, 70_000] {

@@ -28,7 +28,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use palisade_base::{Blocked, PageNo};
 use palisade_btree::alloc::{self, Kept};
 use palisade_btree::layout::space::EXTENT_PAGES;
-use palisade_buffer::PAGE_SIZE;
 use parking_lot::Mutex;
 
 use crate::error::{Attempt, Error};
@@ -93,9 +92,10 @@ impl Reserve {
 }
 
 impl TrxSystem {
-    /// Keeps so many bytes of undo pages for deletes on a full disk, in whole extents (1 MiB); 0 keeps none.
+    /// Keeps so many bytes of undo pages for deletes on a full disk, in whole extents (64 pages); 0 keeps none.
     pub fn set_undo_reserve(&self, bytes: u64) {
-        let extents = bytes.div_ceil(u64::from(EXTENT_PAGES) * PAGE_SIZE as u64);
+        let size = self.undo.space().page_size();
+        let extents = bytes.div_ceil(size.bytes_of(EXTENT_PAGES.into()));
         let pages = u32::try_from(extents).unwrap_or(u32::MAX).saturating_mul(EXTENT_PAGES);
         self.undo.reserve.pages.store(pages, Ordering::Relaxed);
         self.undo.reserve.state.lock().next_us = 0;
@@ -134,13 +134,13 @@ impl UndoSpace {
         let usage = alloc::usage(self.space()).map_err(Blocked::up::<Error>)?;
         let beyond = self.space().pages().saturating_sub(usage.high_water);
         let free = usage.scattered.saturating_add(beyond).min(pages);
-        metrics::TRX_UNDO_RESERVE.set(u64::from(free) * PAGE_SIZE as u64);
+        let bytes = |pages: u32| self.space().page_size().bytes_of(pages.into());
+        metrics::TRX_UNDO_RESERVE.set(bytes(free));
         state.next_us = now_us + EVERY_US;
         if state.is_short != is_complete {
             return Ok(None);
         }
         state.is_short = !is_complete;
-        let bytes = |pages: u32| u64::from(pages) * PAGE_SIZE as u64;
         Ok(Some(UndoReserve { free: bytes(free), wanted: bytes(pages), is_complete }))
     }
 

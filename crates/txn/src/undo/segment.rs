@@ -9,9 +9,9 @@ use palisade_base::cycle::CycleGuard;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, Lsn, PageId, PageNo, SpaceId, TrxId};
 use palisade_btree::alloc::{self, Reservation};
-use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, MAX_OP_BYTES, OP_OVERHEAD};
+use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD, max_op_bytes};
 use palisade_btree::{Handle, Mtr, PageOp};
-use palisade_buffer::{Page, PageRead, Space};
+use palisade_buffer::{Page, PageRead, PageSize, Space};
 use palisade_log::Log;
 use parking_lot::{Mutex, RwLock};
 
@@ -22,7 +22,7 @@ use crate::sessions::thread_shard;
 use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
-use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, RECORD_HEADER, Undo, UndoRecord};
+use crate::undo::record::{RECORD_HEADER, Undo, UndoRecord, max_locks_record, max_record};
 use crate::undo::reserve::{Purpose, Reserve};
 use crate::undo::trim::Trim;
 
@@ -35,9 +35,15 @@ const MOST_IDS: u64 = (1 << 48) - (1 << 32);
 /// Ids made known as given at once.
 const ID_STEP: u64 = 1 << 16;
 /// Most bytes of redo of appending undo records, moving on to a new page included.
-pub const MAX_APPEND_BYTES: usize = MAX_RECORD + MAX_ALLOCATION_BYTES + 10 * OP_OVERHEAD;
+#[inline]
+pub const fn max_append_bytes(size: PageSize) -> usize {
+    max_record(size) + MAX_ALLOCATION_BYTES + 10 * OP_OVERHEAD
+}
+
 /// The same of a record about locks.
-pub(crate) const MAX_APPEND_LOCKS_BYTES: usize = MAX_APPEND_BYTES - MAX_RECORD + MAX_LOCKS_RECORD;
+pub(crate) const fn max_append_locks_bytes(size: PageSize) -> usize {
+    max_locks_record(size) + MAX_ALLOCATION_BYTES + 10 * OP_OVERHEAD
+}
 
 /// Space 1.
 pub struct UndoSpace {
@@ -88,10 +94,11 @@ pub(crate) struct Found {
 impl UndoSpace {
     /// Makes an attached, formatted, otherwise empty space the undo space. Blocks.
     pub(crate) fn create(log: Arc<Log>, space: Arc<Space>) -> Result<Self, Error> {
+        let pages = directory_pages(space.page_size());
         retry_blocking(|| {
-            let mut mtr = Mtr::begin(&log, (DIRECTORY_PAGES as usize + 1) * MAX_ALLOCATION_BYTES)?;
-            let mut reservation = alloc::reserve(&mut mtr, &space, PageNo::NONE, DIRECTORY_PAGES)?;
-            for number in 0..DIRECTORY_PAGES {
+            let mut mtr = Mtr::begin(&log, (pages as usize + 1) * MAX_ALLOCATION_BYTES)?;
+            let mut reservation = alloc::reserve(&mut mtr, &space, PageNo::NONE, pages)?;
+            for number in 0..pages {
                 let format = PageOp::Format { page_type: DIRECTORY_TYPE };
                 let (page, handle) = reservation.allocate(&mut mtr, format);
                 assert!(page.0 == DIRECTORY.0 + number, "the directory comes right after the header");
@@ -132,7 +139,7 @@ impl UndoSpace {
             let page = directory(DIRECTORY)?;
             Ok::<_, Blocked<Error>>((
                 page.u64_at(ID_LIMIT),
-                page.u32_at(SEGMENT_COUNT).min(MAX_SEGMENTS) as u16,
+                page.u32_at(SEGMENT_COUNT).min(max_segments(space.page_size())) as u16,
             ))
         })?;
         if id_limit > MOST_IDS {
@@ -140,7 +147,7 @@ impl UndoSpace {
         }
         let chain = |number: u16| {
             retry_blocking(|| {
-                let (page, at) = directory_place(number);
+                let (page, at) = directory_place(space.page_size().bytes(), number);
                 let page = directory(page)?;
                 let last = UndoPtr::from_u64(page.u64_at(at + 8));
                 let purged = Purged {
@@ -160,7 +167,8 @@ impl UndoSpace {
         }
         let usage = retry_blocking(|| alloc::usage(&this.space).map_err(Blocked::up::<Error>))?;
         this.freed.store(usage.free.into(), Ordering::Relaxed);
-        metrics::TRX_UNDO_PAGES.add(usage.in_use().saturating_sub(DIRECTORY_PAGES).into());
+        metrics::TRX_UNDO_PAGES
+            .add(usage.in_use().saturating_sub(directory_pages(this.space.page_size())).into());
         Ok((this, found))
     }
 
@@ -278,10 +286,10 @@ impl UndoSpace {
         let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD).map_err(Blocked::up)?;
         let directory = self.directory(&mut mtr, DIRECTORY)?;
         let number = mtr.page(directory).u32_at(SEGMENT_COUNT);
-        if number >= MAX_SEGMENTS {
+        if number >= max_segments(self.space.page_size()) {
             return Err(Error::TooManyTransactions.into());
         }
-        let (place, at) = directory_place(number as u16);
+        let (place, at) = directory_place(self.space.page_size().bytes(), number as u16);
         let place = self.directory(&mut mtr, place)?;
         let kept = self.reserve.kept(purpose);
         let mut reservation =
@@ -368,7 +376,7 @@ impl UndoSpace {
         if next == PageNo::NONE || mtr.page(page).u16_at(SEGMENT) != segment.number {
             return Err(corrupted(mtr.page_id(page), "an undo segment ends before its tail").into());
         }
-        let (directory, at) = directory_place(segment.number);
+        let (directory, at) = directory_place(self.space.page_size().bytes(), segment.number);
         let directory = self.directory(&mut mtr, directory)?;
         let freeing = alloc::prepare_free(&mut mtr, &self.space, purged.head).map_err(Blocked::up)?;
         alloc::free(&mut mtr, freeing);
@@ -433,10 +441,11 @@ impl Segment {
         len: usize,
         purpose: Purpose,
     ) -> Attempt<UndoPlace> {
-        if usize::from(self.used) + len <= RECORDS + CAPACITY {
+        let size = undo.space.page_size().bytes();
+        if usize::from(self.used) + len <= records_end(size) {
             return Ok(UndoPlace { tail, fresh: None });
         }
-        let (directory, _) = directory_place(self.shared.number);
+        let (directory, _) = directory_place(size, self.shared.number);
         let directory = undo.directory(mtr, directory)?;
         let kept = undo.reserve.kept(purpose);
         let reservation = alloc::reserve_beyond(mtr, &undo.space, self.tail, 1, kept).map_err(Blocked::up)?;
@@ -460,7 +469,8 @@ impl Segment {
         mtr.write(place.tail, usize::from(offset), record);
         self.used += record.len() as u16;
         let committed = if occupancy == Occupancy::Free { 0 } else { RECORD_HEADER };
-        assert!(usize::from(self.used) + committed <= RECORDS + CAPACITY, "room for a commit");
+        let end = records_end(mtr.page(place.tail).size());
+        assert!(usize::from(self.used) + committed <= end, "room for a commit");
         let ptr = UndoPtr::new(self.tail, offset);
         let last = if occupancy == Occupancy::Free { UndoPtr::NONE } else { ptr };
         self.set_state(mtr, place.tail, occupancy, last, writer);
@@ -478,7 +488,7 @@ impl Segment {
         let (page, handle) = reservation.allocate(mtr, PageOp::Format { page_type: UNDO_TYPE });
         mtr.write(handle, SEGMENT, &self.shared.number.to_le_bytes());
         mtr.write(place.tail, NEXT, &page.0.to_le_bytes());
-        let (_, at) = directory_place(self.shared.number);
+        let (_, at) = directory_place(mtr.page(directory).size(), self.shared.number);
         mtr.write(directory, at + 4, &page.0.to_le_bytes());
         metrics::TRX_UNDO_PAGES.increment();
         place.tail = handle;
@@ -507,4 +517,15 @@ impl Segment {
     }
 }
 
-const _: () = assert!(MAX_APPEND_BYTES < MAX_OP_BYTES && MAX_APPEND_LOCKS_BYTES < MAX_OP_BYTES);
+const fn check_appends(size: PageSize) {
+    assert!(max_append_bytes(size) < max_op_bytes(size) && max_append_locks_bytes(size) < max_op_bytes(size));
+}
+
+const _: () = {
+    let [a, b, c, d, e] = PageSize::ALL;
+    check_appends(a);
+    check_appends(b);
+    check_appends(c);
+    check_appends(d);
+    check_appends(e);
+};

@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use palisade_base::{Blocked, Lsn, PageNo};
 use palisade_btree::alloc;
 use palisade_btree::layout::space::EXTENT_PAGES;
-use palisade_buffer::PAGE_SIZE;
 use parking_lot::Mutex;
 
 use crate::error::{Attempt, Error};
@@ -27,8 +26,6 @@ use crate::metrics;
 use crate::system::TrxSystem;
 use crate::undo::UndoSpace;
 
-/// Bytes of an extent.
-const EXTENT: u64 = EXTENT_PAGES as u64 * PAGE_SIZE as u64;
 /// Extents that lose their room before others get their turn.
 const STEP: usize = 64;
 /// All free extents keep their room.
@@ -60,10 +57,10 @@ impl Default for Trim {
 }
 
 impl TrxSystem {
-    /// How many bytes of free undo pages keep their room on the disk; at least an extent (1 MiB) does. `None`, as it is at first: all
+    /// How many bytes of free undo pages keep their room on the disk; at least an extent (64 pages) does. `None`, as it is at first: all
     /// of them.
     pub fn set_undo_kept(&self, bytes: Option<u64>) {
-        let kept = bytes.map_or(EVERYTHING, |bytes| bytes.max(EXTENT));
+        let kept = bytes.map_or(EVERYTHING, |bytes| bytes.max(self.undo.extent_bytes()));
         self.undo.trim.kept.store(kept, Ordering::Relaxed);
     }
 
@@ -75,6 +72,10 @@ impl TrxSystem {
 }
 
 impl UndoSpace {
+    fn extent_bytes(&self) -> u64 {
+        self.space().page_size().bytes_of(EXTENT_PAGES.into())
+    }
+
     fn trim_step(&self) -> Attempt<bool> {
         let kept = self.trim.kept.load(Ordering::Relaxed);
         let Some(mut progress) = self.trim.progress.try_lock() else { return Ok(false) };
@@ -84,10 +85,10 @@ impl UndoSpace {
         }
         if progress.free.is_empty() {
             let freed = self.freed.load(Ordering::Relaxed);
-            if freed.saturating_sub(progress.seen) < kept / PAGE_SIZE as u64 {
+            if freed.saturating_sub(progress.seen) < kept / self.space().page_size().bytes() as u64 {
                 return Ok(false);
             }
-            let kept = usize::try_from(kept / EXTENT).unwrap_or(usize::MAX);
+            let kept = usize::try_from(kept / self.extent_bytes()).unwrap_or(usize::MAX);
             progress.free = alloc::free_extents(self.space(), kept).map_err(Blocked::up)?;
             (progress.seen, progress.since) = (freed, self.log().reserved());
         }

@@ -105,7 +105,7 @@ impl Check<'_> {
         }
         let read = || -> Attempt<Box<Page>> {
             let latched = self.space.shared(page).map_err(Blocked::up::<Error>)?;
-            let mut copy = Page::zeroed();
+            let mut copy = Page::zeroed(self.space.page_size());
             copy.copy_from_slice(&latched);
             Ok(copy)
         };
@@ -122,7 +122,7 @@ impl Check<'_> {
     /// The segments; `None` if the directory is damaged.
     fn directory(&mut self) -> Result<Option<Vec<SegmentEntry>>, Error> {
         let mut pages = Vec::new();
-        for number in 0..DIRECTORY_PAGES {
+        for number in 0..directory_pages(self.space.page_size()) {
             let page = PageNo(DIRECTORY.0 + number);
             self.report.pages.insert(page);
             match self.copy(page)? {
@@ -134,12 +134,14 @@ impl Check<'_> {
         if !self.report.damage.is_empty() {
             return Ok(None);
         }
+        let size = self.space.page_size();
+        let most = max_segments(size);
         let first = pages.first().map_or(0, |page| page.u32_at(SEGMENT_COUNT));
-        if first > MAX_SEGMENTS {
+        if first > most {
             self.damage(DIRECTORY, "more undo segments than there can be", false);
         }
         let entry = |number: u16| {
-            let (page, at) = directory_place(number);
+            let (page, at) = directory_place(size.bytes(), number);
             let page = pages.get((page.0 - DIRECTORY.0) as usize)?;
             Some(SegmentEntry {
                 number,
@@ -148,7 +150,7 @@ impl Check<'_> {
                 purged: UndoPtr::from_u64(page.u64_at(at + 8)),
             })
         };
-        Ok(Some((0..first.min(MAX_SEGMENTS) as u16).filter_map(entry).collect()))
+        Ok(Some((0..first.min(most) as u16).filter_map(entry).collect()))
     }
 
     /// Follows a segment's chain from its head to its tail.

@@ -1,0 +1,66 @@
+//! Directories of pages of every size.
+
+use palisade_buffer::PageSize;
+
+use super::check::check_config;
+use super::harness::*;
+use super::{out_of_place, recovery, rows};
+use crate::check::check_directory;
+use crate::{Engine, EngineConfig, Error};
+
+fn others() -> impl Iterator<Item = PageSize> {
+    PageSize::ALL.into_iter().filter(|size| *size != PageSize::DEFAULT)
+}
+
+#[test]
+fn rows_are_the_same_on_pages_of_any_size() {
+    for size in others() {
+        at_size(size, rows::rows_are_inserted_read_updated_and_deleted_through_every_index);
+        at_size(size, rows::a_rollback_leaves_nothing_and_a_savepoint_leaves_what_was_before);
+        at_size(size, rows::snapshots_see_what_was_committed_when_they_were_taken);
+        at_size(size, rows::rows_of_any_length_are_kept_and_their_chains_go_with_them);
+    }
+}
+
+#[test]
+fn a_crash_is_recovered_from_on_pages_of_any_size() {
+    for size in others() {
+        at_size(size, recovery::after_a_crash_there_is_what_was_committed_and_nothing_else);
+        at_size(size, recovery::a_clean_shutdown_and_a_crash_after_it_change_nothing);
+        at_size(size, recovery::dropped_and_truncated_tables_are_gone_with_their_files);
+        at_size(size, out_of_place::rows_survive_shutdowns_and_crashes_as_in_any_table);
+    }
+}
+
+#[test]
+fn a_directory_keeps_its_size_and_refuses_another() {
+    for size in PageSize::ALL {
+        let fs = memory();
+        let config = |page_size| EngineConfig { page_size, ..quiet() };
+        let engine = Engine::open(config(size), fs.clone()).unwrap();
+        create_schema(&engine);
+        let mut client = Client::new(&engine, &create_table(&engine, definition("t")));
+        for id in 0..200 {
+            client.insert(&Row::new(id, id, Some(id), &[7; 300])).unwrap();
+        }
+        client.commit();
+        drop(client);
+        engine.shutdown().unwrap();
+        drop(engine);
+        for other in PageSize::ALL.into_iter().filter(|other| *other != size) {
+            let refused = Engine::open(config(other), fs.clone()).err().expect("another size");
+            let text = format!(
+                "Data file '/data/spaces/000000.pal' uses page size {size}, but the innodb_page_size start-up parameter \
+                 is {other}"
+            );
+            assert!(matches!(&refused, Error::Unusable(what) if *what == text), "{refused}");
+        }
+        let checked = check_directory(check_config(), fs.clone(), &mut |_| true).unwrap();
+        assert!(checked.report.findings.is_empty(), "{:?}", checked.report.findings);
+        drop(checked);
+        let engine = Engine::open(config(size), fs.clone()).unwrap();
+        assert_eq!(engine.page_size(), size);
+        let client = &mut Client::new(&engine, &table(&engine, "t"));
+        assert_eq!(client.scan(0).len(), 200);
+    }
+}
