@@ -65,6 +65,8 @@ const BUSY_PAUSE: Duration = Duration::from_millis(50);
 const QUIET_PAUSE: Duration = Duration::from_millis(500);
 /// Between two steps while the pool is being resized: time for the other cleaners to free frames.
 const RESIZE_PAUSE: Duration = Duration::from_millis(1);
+/// Between two attempts to have everything on disk, while pages have to be read for that.
+const READ_PAUSE: Duration = Duration::from_millis(10);
 /// Between two checkpoints, unless the log runs full.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -438,7 +440,7 @@ impl Coordinator {
         };
         let settings = core.tuning.flushing();
         let plan = self.pacer.plan(seen, &settings);
-        let merged = merging::follow(pool, seen, plan);
+        let merged = merging::follow(pool, seen, plan)?;
         let Some(plan) = plan else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
@@ -628,17 +630,21 @@ impl BufferPool {
         for evictor in &self.evictors {
             evictor.lock().write_again(self.core())?;
         }
-        while self.dirty_pages() + self.kept_pages() > 0 || coordinator.cleaner.has_unwritten() {
+        // Kept pages first: one that is read is dirty before it is kept no more.
+        while self.kept_pages() + self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
             let before = coordinator.cleaner.write_again(self.core())?;
             if self.kept_pages() > 0 {
-                merging::merge_all(self);
+                merging::merge_all(self)?;
                 coordinator.cleaner.evict(self)?;
             }
             let list = FlushList::new(self.all_dirty(), None, &metrics::BUFFER_FLUSH_SYNC);
             self.write_all(&list, &mut coordinator)?;
             if before + list.written() == 0 {
-                // Latched, or being written by an evictor.
-                std::thread::yield_now();
+                // Latched, being written by an evictor, or being read.
+                match self.kept_pages() {
+                    0 => std::thread::yield_now(),
+                    _ => std::thread::sleep(READ_PAUSE),
+                }
             }
         }
         self.core().check_running()?;

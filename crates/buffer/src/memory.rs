@@ -69,23 +69,25 @@ impl FrameMemory {
         Ok(())
     }
 
-    /// Gives the memory of pages that hold nothing back to the kernel. It may be touched all the same, by an
+    /// Gives the memory of pages that hold nothing back to the kernel, as far as it fills pages of the kernel's
+    /// own, which may be larger. It may be touched all the same, by an
     /// optimistic reader of a page that was there: it is zero then.
     pub(crate) fn give_back(&self, from: usize, to: usize) {
         assert!(from <= to && to <= self.frames, "there are no such frames");
         #[cfg(not(miri))]
         {
             use rustix::mm::{Advice, madvise};
+            let own = rustix::param::page_size();
+            let start = (from * self.size.bytes()).next_multiple_of(own);
+            let end = to * self.size.bytes() / own * own;
+            if start >= end {
+                return;
+            }
             // A refusal leaves the memory where it is, which wastes it and harms nothing. SAFETY: the range
             // lies within the mapping and no page of it is in use; private anonymous memory is zero
             // afterwards.
-            let _ = unsafe {
-                madvise(
-                    self.base.add(from * self.size.bytes()).as_ptr().cast(),
-                    (to - from) * self.size.bytes(),
-                    Advice::LinuxDontNeed,
-                )
-            };
+            let _ =
+                unsafe { madvise(self.base.add(start).as_ptr().cast(), end - start, Advice::LinuxDontNeed) };
         }
     }
 

@@ -116,8 +116,6 @@ struct Slow {
     empty: HashSet<PageNo>,
     /// Pages that are on disk but for changes in memory.
     kept: KeptPages,
-    /// Pages whose changes were given up because they could not be read.
-    lost: HashSet<PageNo>,
     watch: ahead::Watch,
 }
 
@@ -364,8 +362,9 @@ impl Space {
             self.check_attached(&slow)?;
             match slow.reads.get(&page) {
                 Some(Pending::UnderWay { event, .. }) => return Err(Blocked::Wait(event.clone())),
-                Some(Pending::Failed { .. }) => drop(slow.reads.remove(&page)),
-                None => {}
+                // Of a page that is kept, the failure is the caller's: see below.
+                Some(Pending::Failed { .. }) if !slow.kept.contains(page) => drop(slow.reads.remove(&page)),
+                Some(Pending::Failed { .. }) | None => {}
             }
             if entry.frame().is_some() {
                 continue;
@@ -376,7 +375,6 @@ impl Space {
                 self.miss(page, entry)?;
                 continue;
             }
-            slow.lost.remove(&page);
             let frame = self.core.take_frame().map_err(Blocked::Wait)?;
             entry.latch.lock_exclusive();
             self.core.frames.set_owner(frame, Some(self.page_id(page)));

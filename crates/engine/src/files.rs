@@ -29,6 +29,9 @@ const PAGE_SIZE_TEXT: &str = "page size ";
 /// No marker is longer.
 const MOST_MARKER: usize = 128;
 
+/// Pages of the dictionary that are asked for their size.
+const PAGES_ASKED: usize = 16;
+
 /// The file in `spaces` that becomes a space when the disk has no room for one.
 const RESERVE: &str = "reserve";
 /// Its bytes: room for the header and the first page of every index that a table can have.
@@ -122,14 +125,17 @@ impl Files {
         Ok(marked_size(&text).map_or(Found::Foreign, Found::Data))
     }
 
-    /// The size of the dictionary's pages, as its first page shows it; `None` if that is not whole.
+    /// The size of the dictionary's pages, as the first of them show it that are whole, each with its number and
+    /// its checksum; `None` if none is.
     pub(crate) fn page_size_of_pages(&self) -> io::Result<Option<PageSize>> {
         let file = self.fs.open(&self.space_path(SpaceId(0)), OpenMode::EXISTING.read_only())?;
-        let mut bytes = vec![0; (file.len()? as usize).min(PageSize::MOST.bytes())];
+        let mut bytes = vec![0; (file.len()? as usize).min(PAGES_ASKED * PageSize::MOST.bytes())];
         file.read_at(&mut bytes, 0)?;
-        let id = PageId { space: SpaceId(0), page: PageNo(0) };
-        let is_it =
-            |size: &PageSize| bytes.get(..size.bytes()).is_some_and(|bytes| page::verify(id, bytes).is_ok());
+        let is_it = |size: &PageSize| {
+            let pages = bytes.chunks_exact(size.bytes()).take(PAGES_ASKED).zip(0..);
+            let id = |page| PageId { space: SpaceId(0), page: PageNo(page) };
+            pages.into_iter().any(|(bytes, page)| page::verify(id(page), bytes).is_ok())
+        };
         Ok(PageSize::ALL.into_iter().find(is_it))
     }
 

@@ -125,7 +125,12 @@ impl Engine {
                     "{} does not say that it is a data directory, and is taken for one",
                     files.datadir.display()
                 );
-                let size = files.page_size_of_pages()?.unwrap_or(config.page_size);
+                let Some(size) = files.page_size_of_pages()? else {
+                    return Err(Error::Unusable(format!(
+                        "{} does not say what size its pages have, nor do the first pages of the dictionary",
+                        files.datadir.display()
+                    )));
+                };
                 check_page_size(&config, &files, size)?;
                 files.write_marker(size)?;
                 recover(config, files)?

@@ -45,14 +45,16 @@ struct Found {
     lsns: Box<[Lsn; CHUNK_PLACES]>,
 }
 
-/// Writes a map that says where the pages in `file`, each of `size` bytes, are into `map`, which is empty; the caller makes that
-/// durable. A damaged header of `file` is made again. The log has to be recovered as with any other map.
+/// Writes a map that says where the pages in `file`, each of `size` bytes, are into `map`, which is empty; the
+/// caller makes that durable. A damaged header of `file` is made again. Parts of the map of before, `old`,
+/// that are whole stay as they were: they know where the newest copy of a page must be. The log has to be
+/// recovered as with any other map.
 ///
-/// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not
-/// new.
+/// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not new.
 pub fn rebuild_map(
     space: SpaceId,
     file: &dyn File,
+    old: Option<&dyn File>,
     map: &dyn File,
     size: PageSize,
 ) -> io::Result<FoundPages> {
@@ -83,13 +85,34 @@ pub fn rebuild_map(
         write_header(space, file)?;
     }
     let mut slot = AlignedBuf::zeroed(SLOT);
-    for (number, Found { image, .. }) in &mut chunks {
-        found.pages += image.places.iter().filter(|place| !place.is_none()).count() as u64;
+    let mut images: BTreeMap<usize, ChunkImage> =
+        chunks.into_iter().map(|(number, Found { image, .. })| (number, image)).collect();
+    for image in images.values_mut() {
         (image.lsn, image.sequence) = (FOUND, 1);
-        image.encode(space, *number as u32, &mut slot);
-        (0..2).try_for_each(|copy| map.write_at(&slot, chunk::slot_offset(*number, copy)))?;
+    }
+    images.extend(old.map_or_else(Vec::new, |old| whole_chunks(space, old)));
+    for (number, image) in images {
+        found.pages += image.places.iter().filter(|place| !place.is_none()).count() as u64;
+        image.encode(space, number as u32, &mut slot);
+        (0..2).try_for_each(|copy| map.write_at(&slot, chunk::slot_offset(number, copy)))?;
     }
     Ok(found)
+}
+
+/// The chunks of a map that can be believed.
+fn whole_chunks(space: SpaceId, map: &dyn File) -> Vec<(usize, ChunkImage)> {
+    let chunks = map.len().unwrap_or(0).div_ceil(2 * SLOT as u64);
+    let mut slots = AlignedBuf::zeroed(2 * SLOT);
+    let mut read = |number: usize| {
+        for (copy, slot) in slots.chunks_exact_mut(SLOT).enumerate() {
+            if map.read_at(slot, chunk::slot_offset(number, copy)).is_err() {
+                slot.fill(0xff);
+            }
+        }
+        let (a, b) = slots.split_at(SLOT);
+        ChunkImage::newest(space, number as u32, [a, b]).ok().filter(|image| image.sequence > 0)
+    };
+    (0..chunks as usize).filter_map(|number| Some((number, read(number)?))).collect()
 }
 
 /// Reads blocks from `first` on. Those that cannot be read are zeros; how many they are.
@@ -182,7 +205,7 @@ mod tests {
         ] {
             file.write_at(&page, run(block)).unwrap();
         }
-        let found = rebuild_map(SPACE, &*file, &*map, SIZE).unwrap();
+        let found = rebuild_map(SPACE, &*file, None, &*map, SIZE).unwrap();
         assert_eq!(found, FoundPages { pages: 2, unreadable: 0 });
 
         // The file had no header.
@@ -197,7 +220,7 @@ mod tests {
         let fs = MemFileSystem::new();
         let (file, map) = (new_file(&fs, "file"), new_file(&fs, "map"));
         file.write_at(&page(0, 10, b"another's"), 0).unwrap();
-        assert!(rebuild_map(SpaceId(10), &*file, &*map, SIZE).is_err());
+        assert!(rebuild_map(SpaceId(10), &*file, None, &*map, SIZE).is_err());
         assert_eq!((header_of(&*file).unwrap(), map.len().unwrap()), (None, 0));
     }
 }

@@ -223,8 +223,8 @@ impl PlaceStore {
         Arc::new(store)
     }
 
-    /// Opens the files of a space of pages of `page_size`, with the places that its map has. What the log has to say about them comes
-    /// next ([`recover`](super::recover)).
+    /// Opens the files of a space of pages of `page_size`, with the places that its map has. What the log has to
+    /// say about them comes next ([`recover`](super::recover)).
     pub fn open(
         space: SpaceId,
         file: Arc<dyn File>,
@@ -262,6 +262,14 @@ impl PlaceStore {
         }
         store.state.lock().lacks_header = is_new;
         Ok(Arc::new(store))
+    }
+
+    /// Whether pages have been written, and a part of the map reads as if it never had been: the log has all
+    /// that is to be known of it, or something has made it zeros.
+    pub fn has_blank_chunks(&self) -> io::Result<bool> {
+        let state = self.state.lock();
+        let written = state.chunks.iter().flatten().count() as u64;
+        Ok(!state.lacks_header && written < self.map.len()?.div_ceil(2 * SLOT as u64).max(1))
     }
 
     /// Reads slots of a chunk one by one. One that cannot be read is neither whole nor one that was never

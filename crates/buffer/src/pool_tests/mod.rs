@@ -229,7 +229,7 @@ fn remake_map(fs: &FaultFileSystem) -> std::io::Result<()> {
     let new = Path::new("data/map.new");
     let map = fs.open(new, OpenMode::CREATE)?;
     map.set_len(0)?;
-    match places::rebuild_map(SPACE, &*space_file(fs, Sink::LostMap)?, &*map, SIZE.get()) {
+    match places::rebuild_map(SPACE, &*space_file(fs, Sink::LostMap)?, None, &*map, SIZE.get()) {
         Ok(_) => {
             map.sync()?;
             fs.rename(new, Path::new("data/map"))?;

@@ -184,6 +184,7 @@ impl Space {
         metric: Option<&Metric>,
         then: impl FnOnce(&mut Slow, &Run),
     ) {
+        let now = self.now();
         let mut run = Run::new();
         let mut slow = self.slow.lock();
         if slow.detached {
@@ -194,7 +195,12 @@ impl Space {
                 break;
             }
             let is_wanted = page.0 < self.pages() && self.table.entry(page).frame().is_none();
-            if !is_wanted || slow.reads.contains_key(&page) {
+            // A failure that a caller has not come for yet keeps no kept page from being read again.
+            let is_under_way = |read: &Pending| match read {
+                Pending::UnderWay { .. } => true,
+                Pending::Failed { .. } => !read.is_over(now) && !slow.kept.contains(page),
+            };
+            if !is_wanted || slow.reads.get(&page).is_some_and(is_under_way) {
                 continue;
             }
             let Ok(frame) = self.core.take_frame() else { break };

@@ -22,7 +22,7 @@ impl Space {
     /// of memory and keeps what was done to it. Whether it did: the frame is the caller's to free.
     pub(crate) fn keep(&self, page: PageNo, frame: u32) -> bool {
         let frames = &self.core.frames;
-        // SAFETY: a frame is `PAGE_SIZE` initialised bytes, aligned for a `Page`; the latch keeps writers away.
+        // SAFETY: a frame is initialised bytes, as many as a page has; the latch keeps writers away.
         let page_lsn = unsafe { frames.memory.page(frame).as_ref() }.page_lsn();
         let Some(changes) = frames.keeping.take_to_keep(frame, page_lsn) else { return false };
         let mut slow = self.slow.lock();
@@ -30,6 +30,8 @@ impl Space {
             frames.keeping.put(frame, changes);
             return false;
         }
+        // Before the dirty mark is taken: at no time it looks as if the page were on disk.
+        frames.keeping.count_kept();
         let mut oldest = frames.take_dirty(frame).expect("a list of changes is one of a dirty page");
         if planted::makes(Planted::KeptMarksMove) {
             self.core.log.register_dirty(self.core.log.tail());
@@ -37,7 +39,6 @@ impl Space {
         }
         slow.kept.insert(page, KeptPage { oldest, changes, failures: 0 });
         self.kept.fetch_add(1, Ordering::AcqRel);
-        frames.keeping.count_kept();
         self.table.entry(page).set_frame(None);
         frames.set_owner(frame, None);
         drop(slow);
@@ -52,8 +53,7 @@ impl Space {
 
     /// Applies what was kept to the page as it was read, into a frame that no other thread knows of.
     pub(super) fn apply_kept(&self, page: PageNo, frame: u32, kept: &KeptPage) -> Result<(), Error> {
-        // SAFETY: the frame is this read's alone until it is published, and aligned for a `Page`, which is
-        // bytes and nothing else.
+        // SAFETY: the frame is this read's alone until it is published; a page is bytes and nothing else.
         let bytes = unsafe { self.core.frames.memory.page(frame).as_mut() };
         let apply = self.core.frames.keeping.apply.expect("changes are kept where they can be applied");
         let changes = &*kept.changes;
@@ -88,12 +88,6 @@ impl Space {
         }
     }
 
-    /// Why a page whose changes were given up cannot be read.
-    pub(super) fn lost(&self, page: PageNo) -> Error {
-        let reason = Corruption::Content("changes of it were lost when it could not be read");
-        Error::Corrupted { page: self.page_id(page), reason }
-    }
-
     fn is_kept_no_more(&self) {
         self.kept.fetch_sub(1, Ordering::AcqRel);
         self.core.frames.keeping.count_gone();
@@ -124,23 +118,5 @@ impl Space {
     /// Has kept pages read, as far as frames are free for them.
     pub(crate) fn merge(&self, pages: impl IntoIterator<Item = PageNo>) {
         self.begin_reads(pages, Some(&metrics::CHANGES_MERGED), |_, _| {});
-    }
-
-    /// Gives up a kept page that cannot be read. The log goes on without its changes, and in this life of the
-    /// server every read of it fails: it must not look like a page that never had them.
-    pub(crate) fn lose_kept(&self, page: PageNo) {
-        let mut slow = self.slow.lock();
-        if slow.reads.contains_key(&page) {
-            return;
-        }
-        if let Some(kept) = slow.kept.remove(page) {
-            slow.lost.insert(page);
-            drop(slow);
-            eprintln!(
-                "palisade: page {} cannot be read, and its changes since it was written last are given up",
-                self.page_id(page)
-            );
-            self.drop_one(kept);
-        }
     }
 }

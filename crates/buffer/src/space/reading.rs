@@ -121,10 +121,6 @@ impl Space {
             None => Ok(()),
         });
         let mut slow = self.slow.lock();
-        let outcome = match slow.lost.contains(&page) {
-            true => outcome.and(Err(self.lost(page))),
-            false => outcome,
-        };
         let read = slow.reads.remove(&page);
         let Some(Pending::UnderWay { event, callers }) = read else {
             panic!("a page is read only while its read is under way");

@@ -1,12 +1,15 @@
 //! Directories of pages of every size.
 
+use std::path::Path;
+
 use palisade_buffer::PageSize;
+use palisade_io::OpenMode;
 
 use super::check::check_config;
 use super::harness::*;
 use super::{out_of_place, recovery, rows};
 use crate::check::check_directory;
-use crate::{Engine, EngineConfig, Error};
+use crate::{Engine, EngineConfig, Error, ForceRecovery};
 
 fn others() -> impl Iterator<Item = PageSize> {
     PageSize::ALL.into_iter().filter(|size| *size != PageSize::DEFAULT)
@@ -62,5 +65,32 @@ fn a_directory_keeps_its_size_and_refuses_another() {
         assert_eq!(engine.page_size(), size);
         let client = &mut Client::new(&engine, &table(&engine, "t"));
         assert_eq!(client.scan(0).len(), 200);
+    }
+}
+
+/// Neither the note of the size nor the dictionary's first page is whole: other pages tell, or it is refused.
+#[test]
+fn a_lost_size_is_told_by_the_pages_and_never_guessed() {
+    for size in PageSize::ALL {
+        let fs = memory();
+        let config = |page_size, force_recovery| EngineConfig { page_size, force_recovery, ..quiet() };
+        let engine = Engine::open(config(size, ForceRecovery::Off), fs.clone()).unwrap();
+        create_schema(&engine);
+        let mut client = Client::new(&engine, &create_table(&engine, definition("t")));
+        client.insert(&Row::new(1, 1, Some(1), b"one")).unwrap();
+        client.commit();
+        drop(client);
+        engine.shutdown().unwrap();
+        drop(engine);
+        fs.remove(Path::new("/data/palisade.data")).unwrap();
+        let dictionary = fs.open(Path::new("/data/spaces/000000.pal"), OpenMode::EXISTING).unwrap();
+        dictionary.write_at(&[0xee; 100], 2000).unwrap();
+        let open = |page_size| Engine::open(config(page_size, ForceRecovery::IgnoreDamage), fs.clone());
+        let other = if size == PageSize::DEFAULT { PageSize::LEAST } else { PageSize::DEFAULT };
+        let refused = open(other).map(drop).unwrap_err().to_string();
+        assert!(refused.contains(&format!("uses page size {size}")), "{refused}");
+        dictionary.write_at(&vec![0xee; dictionary.len().unwrap() as usize], 0).unwrap();
+        let refused = open(size).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("does not say what size its pages have"), "{refused}");
     }
 }
