@@ -1,10 +1,10 @@
 //! Which pages of a space are in use.
 //!
-//! Pages are counted in *extents* of 64, so that a growing index stays contiguous, and extents in *groups* of 1023
-//! (fewer, if a page has less than 16 KiB).
-//! Each group begins with its extent map, a bit per page; page 0, the first of group 0, is the space header as well
-//! and knows of every group how much it has free. Pages from the *high-water mark* on have never been used. So an
-//! allocation touches the header and one map, whatever the size of the space, and there are no lists to be broken.
+//! Pages are counted in *extents* of 64, so that a growing index stays contiguous, and extents in *groups* of
+//! 1023 (fewer, if a page has less than 16 KiB). Each group begins with its extent map, a bit per page; page
+//! 0, the first of group 0, is the space header as well and knows of every group how much it has free. Pages
+//! from the *high-water mark* on have never been used. So an allocation touches the header and one map,
+//! whatever the size of the space, and there are no lists to be broken.
 //!
 //! Allocating is part of the mini-transaction that uses the page, and follows its rule: [`reserve`] acquires -
 //! latches header and map, extends the file, gets the pages their frames - and changes nothing, so that a full disk is an
@@ -14,9 +14,9 @@
 //! it is looked at before it is given out, which costs a read if it has been in use before and is not in
 //! memory. And a mark far behind the end of the file does not make the file grow.
 //!
-//! Where a page comes from, given a page that it should be near to:
-//! the rest of that page's extent; a wholly free extent; if scattered free pages make up 1/32 of the space (and
-//! two extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
+//! Where a page comes from, given a page that it should be near to: the rest of that page's extent; a wholly
+//! free extent; if scattered free pages make up 1/32 of the space (and two extents), one of those; a new
+//! extent at the high-water mark; when the disk is full, any free page.
 //!
 //! A space may have to keep free pages for later ([`Kept`]). Those count whose room on the disk is certain:
 //! the free pages of extents that are in part in use, and the pages of the file from the high-water mark on.
@@ -50,7 +50,8 @@ const FIRST_PAGES: u32 = 4;
 /// log speaks of all others.
 const MOST_LOST_PAGES: u32 = 2 * EXTENT_PAGES;
 
-/// Scattered free pages are used up from so large a part of the space on: they take room, but keep an index together ...
+/// Scattered free pages are used up from so large a part of the space on: they take room, but keep an index
+/// together ...
 const SCATTERED_SHARE: u32 = 32;
 /// ... and from so many on in a small space: of a few indexes each may have an extent begun.
 const SCATTERED_LEAST: u32 = 2 * EXTENT_PAGES;

@@ -1,8 +1,8 @@
 //! Where everything is on a page: the numbers of docs/format-pages.md, checked against it by a test.
 //!
-//! The first 32 bytes of every page belong to the buffer pool (checksum, page number, space, type, `page_lsn`); what
-//! follows is laid out here, for pages of any size; `page` is a page's bytes wherever it matters. Integers are
-//! little-endian.
+//! The first 32 bytes of every page belong to the buffer pool (checksum, page number, space, type,
+//! `page_lsn`); what follows is laid out here, for pages of any size; `page` is a page's bytes wherever it
+//! matters. Integers are little-endian.
 //!
 //! A *node* - leaf or inner page of a B+tree - is a slotted page:
 //!
@@ -97,7 +97,8 @@ pub mod space {
     /// Pages of an extent.
     pub const EXTENT_PAGES: u32 = 64;
 
-    /// Extents of a group: their map takes up to half of a page, and the pages of a group are counted in 16 bits.
+    /// Extents of a group: their map takes up to half of a page, and the pages of a group are counted in 16
+    /// bits.
     #[inline]
     pub const fn group_extents(page: usize) -> u32 {
         let extents = page as u32 / 16;
@@ -116,8 +117,8 @@ pub mod space {
         group_extents(page) as usize * 8
     }
 
-    /// Where the extent map is, on page 0 and on the first page of every later group: a bit per page, set if it is in
-    /// use.
+    /// Where the extent map is, on page 0 and on the first page of every later group: a bit per page, set if
+    /// it is in use.
     #[inline]
     pub const fn extent_map(page: usize) -> usize {
         page - map_bytes(page)
@@ -151,8 +152,8 @@ pub mod overflow {
     }
 }
 
-/// Longest key of an entry: 4000 bytes, 8000 on pages of more than 16 KiB; less if an entry would have no room for a
-/// few more.
+/// Longest key of an entry: 4000 bytes, 8000 on pages of more than 16 KiB; less if an entry would have no
+/// room for a few more.
 #[inline]
 pub const fn max_key(page: usize) -> usize {
     let most = if page > PageSize::DEFAULT.bytes() { 8000 } else { 4000 };

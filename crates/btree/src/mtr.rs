@@ -43,8 +43,9 @@ pub const fn max_entry_change_bytes(size: PageSize) -> usize {
 
 /// Most bytes of redo of allocating a page, formatting it included, or of freeing one.
 pub const MAX_ALLOCATION_BYTES: usize = 10 * OP_OVERHEAD;
-/// Most bytes of redo of a split or merge, which are mini-transactions of their own: one page's entries are appended to
-/// another, which takes no more than they do on it; one node gets a prefix, and one entry is inserted or removed.
+/// Most bytes of redo of a split or merge, which are mini-transactions of their own: one page's entries are
+/// appended to another, which takes no more than they do on it; one node gets a prefix, and one entry is
+/// inserted or removed.
 pub const fn max_structure_bytes(size: PageSize) -> usize {
     max_op_bytes(size) + 2 * max_entry_change_bytes(size) + MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD
 }

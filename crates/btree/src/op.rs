@@ -414,8 +414,8 @@ impl<'a> Iterator for PageOps<'a> {
 }
 
 /// Appends the operations of a mini-transaction's `payload` that are on `page`, as [`apply_all`] reads them.
-/// Whether they can be applied to the page as it is on disk: one that formats it needs no such page, and may be
-/// the first that it has.
+/// Whether they can be applied to the page as it is on disk: one that formats it needs no such page, and may
+/// be the first that it has.
 pub fn encode_those_on(page: PageId, payload: &[u8], out: &mut Vec<u8>) -> bool {
     for op in PageOps::new(payload) {
         match op {

@@ -33,9 +33,9 @@ pub const fn max_write_bytes(size: PageSize) -> usize {
 /// Most bytes of redo of [`free_links`].
 pub const MAX_FREE_BYTES: usize = MAX_FREED * MAX_ALLOCATION_BYTES + OP_OVERHEAD;
 
-/// Writes a link with `data` (at most [`chunk`] bytes, not empty) and appends it to the chain whose last link is
-/// `previous`. Gives its page. It applies at once, so it comes last in the mini-transaction: what else that one needs must
-/// have been acquired before. Waits for: pages, the file to be extended.
+/// Writes a link with `data` (at most [`chunk`] bytes, not empty) and appends it to the chain whose last link
+/// is `previous`. Gives its page. It applies at once, so it comes last in the mini-transaction: what else
+/// that one needs must have been acquired before. Waits for: pages, the file to be extended.
 pub fn write_chunk<'a>(
     mtr: &mut Mtr<'a>,
     space: &'a Space,

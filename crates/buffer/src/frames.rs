@@ -87,7 +87,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// `count` frames of pages of `size`, of which there may be up to `most` one day; `apply` applies kept changes.
+    /// `count` frames of pages of `size`, of which there may be up to `most` one day; `apply` applies kept
+    /// changes.
     pub(crate) fn new(
         count: usize,
         most: usize,

@@ -264,17 +264,17 @@ impl<'a> ExclusivePage<'a> {
         metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
     }
 
-    /// Whether it is of use to the pool to [know](Self::record) what the log record at `range` has done to the
-    /// page, which has been stamped with it.
+    /// Whether it is of use to the pool to [know](Self::record) what the log record at `range` has done to
+    /// the page, which has been stamped with it.
     #[inline]
     pub fn is_recorded(&self, range: LsnRange) -> bool {
         let keeping = &self.place.space.core().frames.keeping;
         keeping.is_recording() && keeping.is_recorded(self.place.frame, self.is_first(range))
     }
 
-    /// Tells the pool what the log record at `range` has done to the page, which has been stamped with it: bytes
-    /// that [`BufferConfig::apply`](crate::BufferConfig::apply) understands, to be applied to the page as it was
-    /// before. `None` if that cannot be done.
+    /// Tells the pool what the log record at `range` has done to the page, which has been stamped with it:
+    /// bytes that [`BufferConfig::apply`](crate::BufferConfig::apply) understands, to be applied to the page
+    /// as it was before. `None` if that cannot be done.
     pub fn record(&mut self, range: LsnRange, ops: Option<&[u8]>) {
         assert!(self.content == Content::Stamped, "a change is stamped before it is recorded");
         let (frame, is_first) = (self.place.frame, self.is_first(range));

@@ -33,8 +33,9 @@
 //!
 //! All lists, of pages in memory and of kept ones, share `innodb_change_buffer_max_size` percent of the pool.
 //! The more of that is used, the shorter the list of a page must be for the page to be kept
-//! ([`Keeping::longest`]): so the pages that are written are those that have gathered the most. As much memory
-//! of frames is given back to the kernel as the lists take ([`Frames::charge`](crate::frames::Frames::charge)).
+//! ([`Keeping::longest`]): so the pages that are written are those that have gathered the most. As much
+//! memory of frames is given back to the kernel as the lists take
+//! ([`Frames::charge`](crate::frames::Frames::charge)).
 //!
 //! Nothing is recorded while no dirty page has had to make way for some time.
 
@@ -246,8 +247,8 @@ impl Keeping {
             return None;
         }
         self.in_frames.fetch_sub(1, Relaxed);
-        // SAFETY: a pointer that is not null came from `Box::into_raw` in `put`, and the swap has taken it out
-        // for this caller alone.
+        // SAFETY: a pointer that is not null came from `Box::into_raw` in `put`, and the swap has taken it
+        // out for this caller alone.
         Some(unsafe { Box::from_raw(list) })
     }
 

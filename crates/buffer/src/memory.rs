@@ -69,9 +69,9 @@ impl FrameMemory {
         Ok(())
     }
 
-    /// Gives the memory of pages that hold nothing back to the kernel, as far as it fills pages of the kernel's
-    /// own, which may be larger. It may be touched all the same, by an
-    /// optimistic reader of a page that was there: it is zero then.
+    /// Gives the memory of pages that hold nothing back to the kernel, as far as it fills pages of the
+    /// kernel's own, which may be larger. It may be touched all the same, by an optimistic reader of a page
+    /// that was there: it is zero then.
     pub(crate) fn give_back(&self, from: usize, to: usize) {
         assert!(from <= to && to <= self.frames, "there are no such frames");
         #[cfg(not(miri))]
@@ -118,7 +118,8 @@ impl FrameMemory {
         self.size
     }
 
-    /// Frame `index` as a page. Whoever makes a reference of it has that page's latch, or the frame to itself.
+    /// Frame `index` as a page. A thread that makes a reference of it has the page's latch, or the frame to
+    /// itself.
     #[inline]
     pub(crate) fn page(&self, index: u32) -> NonNull<Page> {
         page_at(self.frame(index), self.size.bytes())

@@ -24,8 +24,8 @@ const READS_BEFORE_STOP: u32 = 30;
 enum Unreadable {
     /// They stay kept: a later read may do better.
     Stay,
-    /// When many reads have failed the server stops, as it does when a page cannot be written: the log has the
-    /// changes, and recovery does with the page what it does with any other that is damaged.
+    /// When many reads have failed the server stops, as it does when a page cannot be written: the log has
+    /// the changes, and recovery does with the page what it does with any other that is damaged.
     Stop,
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn merge_all(pool: &BufferPool) -> Result<(), Error> {
     merge(pool, Lsn::MAX, SLICE_PAGES, Unreadable::Stop).map(drop)
 }
 
-/// Has the oldest kept pages read whose first change lies before `below`, at most `most`, as far as frames are
-/// free for them. How many there are; an error if the server has to stop.
+/// Has the oldest kept pages read whose first change lies before `below`, at most `most`, as far as frames
+/// are free for them. How many there are; an error if the server has to stop.
 fn merge(pool: &BufferPool, below: Lsn, most: usize, unreadable: Unreadable) -> Result<usize, Error> {
     let mut due = Vec::new();
     for space in pool.spaces.read().values().filter(|space| space.has_kept()) {

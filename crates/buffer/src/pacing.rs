@@ -16,9 +16,9 @@
 //! was produced since the last step, many times a second. Only beyond 0.8, where writers are about to be slowed, the
 //! target jumps. Below 0.75 `io_capacity_max` bounds the rate.
 //!
-//! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many dirty pages for
-//! the evictor to find clean ones, or more than `innodb_max_dirty_pages_pct` allows. Pages that can leave memory unwritten
-//! ([`kept`](crate::kept)) do not count for that.
+//! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many
+//! dirty pages for the evictor to find clean ones, or more than `innodb_max_dirty_pages_pct` allows. Pages
+//! that can leave memory unwritten ([`kept`](crate::kept)) do not count for that.
 //!
 //! Without `innodb_adaptive_flushing` the log asks for nothing before 0.75; `innodb_adaptive_flushing_lwm` is where it
 //! begins, the 0.1 of the picture.

@@ -6,10 +6,10 @@
 //!   u32      u32       u32     u16         u16     u64        8 bytes
 //! ```
 //!
-//! Little-endian. The checksum is the CRC-32C of byte 4 to the last and so covers the page's id: a page written to the
-//! wrong place is told from a good one even though every byte of it is intact. It is computed when a copy of the page
-//! leaves for disk ([`seal`]) and checked when one comes back ([`verify`]); in memory it is stale. On disk a page may be
-//! compressed ([`stored`]): the reserved bytes then say how.
+//! Little-endian. The checksum is the CRC-32C of byte 4 to the last and so covers the page's id: a page
+//! written to the wrong place is told from a good one even though every byte of it is intact. It is computed
+//! when a copy of the page leaves for disk ([`seal`]) and checked when one comes back ([`verify`]); in memory
+//! it is stale. On disk a page may be compressed ([`stored`]): the reserved bytes then say how.
 //!
 //! [`PageRead`] is what a search needs of a page. It is implemented by [`Page`] - bytes under a shared or exclusive
 //! latch - and by [`OptimisticPage`](crate::OptimisticPage), whose bytes may change under the reader. A search written
@@ -38,8 +38,9 @@ const PAGE_LSN: usize = 16;
 
 /// Reading a page, under whatever latch.
 pub trait PageRead {
-    /// The same page, read from a value of its own. A loop that reads through one has address and size in registers:
-    /// behind a reference they are loaded again at every turn, because the loads of an optimistic reader are atomic.
+    /// The same page, read from a value of its own. A loop that reads through one has address and size in
+    /// registers: behind a reference they are loaded again at every turn, because the loads of an optimistic
+    /// reader are atomic.
     fn reader(&self) -> impl PageRead + Copy;
     /// Bytes of the page.
     fn size(&self) -> usize;
@@ -188,8 +189,8 @@ impl Page {
     /// The `len` bytes at `offset`; `None` if any of them is out of range.
     #[inline]
     pub fn slice(&self, offset: usize, len: usize) -> Option<&[u8]> {
-        // A read at a constant offset near the front needs no comparison then. SAFETY: every page is made of so many
-        // bytes as a `PageSize` says.
+        // A read at a constant offset near the front needs no comparison then. SAFETY: every page is made of
+        // so many bytes as a `PageSize` says.
         unsafe { std::hint::assert_unchecked(self.0.len() >= PageSize::LEAST.bytes()) };
         self.0.get(offset..)?.get(..len)
     }

@@ -1,8 +1,8 @@
 //! How many bytes a page has: one of five sizes, chosen when a data directory is made.
 //!
-//! A page carries its size (it is a slice), and so does everything that deals with pages it has not got in memory:
-//! the frames, a batch, the doublewrite files, the map of a space that is written out of place. Nothing is kept for a
-//! whole process, so that stores of several sizes can be open side by side.
+//! A page carries its size (it is a slice), and so does everything that deals with pages it has not got in
+//! memory: the frames, a batch, the doublewrite files, the map of a space that is written out of place.
+//! Nothing is kept for a whole process, so that stores of several sizes can be open side by side.
 
 use std::fmt;
 

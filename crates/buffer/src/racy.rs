@@ -30,7 +30,8 @@ macro_rules! read {
     ($name:ident, $type:ty) => {
         #[inline]
         fn $name(self, offset: usize) -> $type {
-            // A read at a constant offset near the front needs no comparison then. SAFETY: `new`'s caller said so.
+            // A read at a constant offset near the front needs no comparison then. SAFETY: `new`'s caller
+            // said so.
             unsafe { std::hint::assert_unchecked(self.len >= PageSize::LEAST.bytes()) };
             if offset > self.len - size_of::<$type>() {
                 return 0;
@@ -48,8 +49,8 @@ macro_rules! read {
 
 impl RacyBytes {
     /// # Safety
-    /// `frame` must be valid for reads of `len` bytes, as many as a page has, aligned to 8, for as long as the result and its
-    /// copies are used.
+    /// `frame` must be valid for reads of `len` bytes, as many as a page has, aligned to 8, for as long as
+    /// the result and its copies are used.
     #[inline]
     pub(crate) unsafe fn new(frame: NonNull<u8>, len: usize) -> Self {
         RacyBytes { words: frame.cast(), len }
@@ -58,8 +59,9 @@ impl RacyBytes {
     #[inline]
     fn word(self, index: usize) -> u64 {
         debug_assert!(index < self.len / WORD);
-        // SAFETY: the callers keep `index` within the page (each checks its last byte against `len`), and `new`'s
-        // caller promised an aligned page that stays valid. The word may be written to meanwhile; see the module head.
+        // SAFETY: the callers keep `index` within the page (each checks its last byte against `len`), and
+        // `new`'s caller promised an aligned page that stays valid. The word may be written to meanwhile; see
+        // the module head.
         u64::from_le(unsafe { AtomicU64::from_ptr(self.words.add(index).as_ptr()) }.load(Relaxed))
     }
 

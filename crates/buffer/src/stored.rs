@@ -35,8 +35,8 @@ use crate::page_size::PageSize;
 /// A stored form takes whole blocks of so many bytes.
 pub const BLOCK: usize = 4096;
 
-/// The most that a compressed page of `size` bytes takes: with one block more it is stored as it is. Nothing of one
-/// that has a single block.
+/// The most that a compressed page of `size` bytes takes: with one block more it is stored as it is. Nothing
+/// of one that has a single block.
 pub const fn most(size: usize) -> usize {
     size - BLOCK
 }
@@ -85,8 +85,8 @@ impl Codec {
     }
 }
 
-/// Bytes that the stored form in `bytes` takes, as its head says: all of a page stored as it is, and of what cannot
-/// be a stored form. `bytes` is as long as a page.
+/// Bytes that the stored form in `bytes` takes, as its head says: all of a page stored as it is, and of what
+/// cannot be a stored form. `bytes` is as long as a page.
 pub fn stored_len(bytes: &[u8]) -> usize {
     stored_len_in(bytes.len(), bytes)
 }

@@ -227,8 +227,8 @@ pub const UNDO_RESERVE: u64 = 16 << 20;
 pub struct EngineConfig {
     /// Where everything is: `#log/`, `spaces/`, `doublewrite.0` and its like.
     pub datadir: PathBuf,
-    /// Bytes of a page (`innodb_page_size`): of a directory that is made. One that is there has its own, and is refused
-    /// if that is another.
+    /// Bytes of a page (`innodb_page_size`): of a directory that is made. One that is there has its own, and
+    /// is refused if that is another.
     pub page_size: PageSize,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,

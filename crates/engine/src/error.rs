@@ -209,7 +209,8 @@ impl From<palisade_txn::Error> for Error {
     }
 }
 
-/// How long a key may be declared, in bytes, on pages of `page` bytes: as in MySQL, 768 for each 4 KiB, and no more than 3072.
+/// How long a key may be declared, in bytes, on pages of `page` bytes: as in MySQL, 768 for each 4 KiB, and
+/// no more than 3072.
 pub(crate) fn longest_key(page: usize) -> u32 {
     (page / 16 * 3).min(3072) as u32
 }

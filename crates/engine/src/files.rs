@@ -125,8 +125,8 @@ impl Files {
         Ok(marked_size(&text).map_or(Found::Foreign, Found::Data))
     }
 
-    /// The size of the dictionary's pages, as the first of them show it that are whole, each with its number and
-    /// its checksum; `None` if none is.
+    /// The size of the dictionary's pages, as the first of them show it that are whole, each with its number
+    /// and its checksum; `None` if none is.
     pub(crate) fn page_size_of_pages(&self) -> io::Result<Option<PageSize>> {
         let file = self.fs.open(&self.space_path(SpaceId(0)), OpenMode::EXISTING.read_only())?;
         let mut bytes = vec![0; (file.len()? as usize).min(PAGES_ASKED * PageSize::MOST.bytes())];

@@ -17,7 +17,8 @@ pub(crate) type RemadeMaps = HashMap<SpaceId, palisade_buffer::Error>;
 enum Lack {
     /// It is gone or damaged.
     Lost(palisade_buffer::Error),
-    /// Parts of it read as if they had never been written, which is so or not: a look at the file does no harm.
+    /// Parts of it read as if they had never been written, which is so or not: a look at the file does no
+    /// harm.
     Blank,
 }
 

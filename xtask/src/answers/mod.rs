@@ -180,8 +180,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Makes the tables and the sessions of both anew: rows that only one of them has would be a difference of
-    /// the next question.
+    /// Makes the tables and the sessions of both anew: rows that only one of them has would be a difference
+    /// of the next question.
     fn remake(&mut self) -> Outcome {
         self.ports.iter().try_for_each(|port| prepare(*port, &self.schema))?;
         self.reconnect()

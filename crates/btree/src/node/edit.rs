@@ -305,7 +305,8 @@ impl<'p> NodeEdit<'p> {
 }
 
 impl NodeView<'_, Page> {
-    /// Bytes of the [capacity](Self::capacity) that the node would use with a prefix of `len` bytes instead of its own.
+    /// Bytes of the [capacity](Self::capacity) that the node would use with a prefix of `len` bytes instead
+    /// of its own.
     pub fn used_with_prefix(&self, len: usize) -> usize {
         self.used_by(0..self.slot_count(), len)
     }
@@ -315,7 +316,8 @@ impl NodeView<'_, Page> {
         SLOT_SIZE + self.entry_size(&self.slot(index))
     }
 
-    /// Bytes of the [capacity](Self::capacity) that a node of the entries in `slots` with a prefix of `len` bytes would use.
+    /// Bytes of the [capacity](Self::capacity) that a node of the entries in `slots` with a prefix of `len`
+    /// bytes would use.
     pub fn used_by(&self, slots: std::ops::Range<usize>, len: usize) -> usize {
         let own = self.prefix_len();
         let entries: usize = slots

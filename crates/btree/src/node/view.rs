@@ -336,8 +336,8 @@ impl<'p> NodeView<'p, Page> {
         Ok(())
     }
 
-    /// Checks one entry in constant time: it lies within the heap. Always inlined: a loop over all entries then reads
-    /// the header once.
+    /// Checks one entry in constant time: it lies within the heap. Always inlined: a loop over all entries
+    /// then reads the header once.
     #[inline(always)]
     pub fn check_entry(&self, index: usize) -> Result<(), &'static str> {
         let slot = self.slot(index);

@@ -368,7 +368,8 @@ fn a_leaf_is_not_shifted_if_the_incoming_entry_would_have_no_room_all_the_same()
     check(&store, &tree, &model);
 }
 
-/// Of short keys a longer prefix saves nothing, and takes room itself: neighbours that are filled to the last byte have both.
+/// Of short keys a longer prefix saves nothing, and takes room itself: neighbours that are filled to the last
+/// byte have both.
 #[test]
 fn a_neighbour_is_filled_no_further_than_its_prefix_leaves_room() {
     let seed = test_seed(11);

@@ -12,11 +12,11 @@
 //!
 //! # Changing
 //!
-//! [`acquire`](Tree::acquire) takes only the leaf, exclusively, by a version upgrade, and makes sure that the change will
-//! fit; what follows cannot fail. If it does not fit, the tree is first changed in a mini-transaction of its own:
-//! a neighbour takes entries ([`shift`]), or one node is split ([`split`]), with latches on parent and node only. Then
-//! the descent starts again. So a caller's
-//! mini-transaction is always small, and a structure change never waits for a caller.
+//! [`acquire`](Tree::acquire) takes only the leaf, exclusively, by a version upgrade, and makes sure that the
+//! change will fit; what follows cannot fail. If it does not fit, the tree is first changed in a
+//! mini-transaction of its own: a neighbour takes entries ([`shift`]), or one node is split ([`split`]), with
+//! latches on parent and node only. Then the descent starts again. So a caller's mini-transaction is always
+//! small, and a structure change never waits for a caller.
 //!
 //! A node without room for a separator is split before the child whose split would bring it one; a root is split by
 //! moving its content into a new child. A leaf at the right edge, where keys ascend, is split so that it stays nearly full.

@@ -6,20 +6,20 @@
 //!   leaves  [k0]->[k1 k2 k3]            [k0 k1]->[k2 k3]   b: shortest key with k1 < b <= k2
 //! ```
 //!
-//! A split leaves two leaves that are half full, and where inserts go on elsewhere - several connections that each load
-//! keys of their own, or keys that ascend in groups only - they stay so. A leaf that asks its neighbours first is split
-//! only when they are nearly full as well: random inserts fill leaves to 0.81 and not to 0.68, and four
-//! connections that load ascending ranges to 0.9.
+//! A split leaves two leaves that are half full, and where inserts go on elsewhere - several connections that
+//! each load keys of their own, or keys that ascend in groups only - they stay so. A leaf that asks its
+//! neighbours first is split only when they are nearly full as well: random inserts fill leaves to 0.81 and
+//! not to 0.68, and four connections that load ascending ranges to 0.9.
 //!
 //! # When
 //!
-//! The left neighbour is asked first, then the right one, if it has 3/16 of a page free and is in memory: a read takes
-//! longer than what it could save. Half of the room is filled, so that both have some; where inserts ascend, the left neighbour
-//! gets no more of them and is filled. Ascending inserts leave the right neighbour alone: what is behind them would be moved
-//! again and again.
+//! The left neighbour is asked first, then the right one, if it has 3/16 of a page free and is in memory: a
+//! read takes longer than what it could save. Half of the room is filled, so that both have some; where
+//! inserts ascend, the left neighbour gets no more of them and is filled. Ascending inserts leave the right
+//! neighbour alone: what is behind them would be moved again and again.
 //!
-//! No leaf is shifted unless the incoming entry then has room on whichever side it belongs to. So a shift is followed by
-//! the insert, and not by another shift back.
+//! No leaf is shifted unless the incoming entry then has room on whichever side it belongs to. So a shift is
+//! followed by the insert, and not by another shift back.
 
 use palisade_base::codec;
 use palisade_buffer::Page;
@@ -66,8 +66,9 @@ struct Shift {
 }
 
 impl Tree {
-    /// Moves entries of the full leaf `node`, the child of `parent` at `position`, to a neighbour, if the incoming one has
-    /// room then. Whether it did. Takes the neighbour into the mini-transaction. Waits for: latches only.
+    /// Moves entries of the full leaf `node`, the child of `parent` at `position`, to a neighbour, if the
+    /// incoming one has room then. Whether it did. Takes the neighbour into the mini-transaction. Waits for:
+    /// latches only.
     pub(super) fn try_shift<'a>(
         &'a self,
         mtr: &mut Mtr<'a>,
@@ -171,7 +172,8 @@ fn plan(
         return Err("entry outside the heap");
     }
     let prefix_len = common_prefix(neighbour.prefix(), if side == Side::Left { &below } else { &above });
-    // Between the two, it goes where it has room; inserts that ascend go on there, and later on a leaf of their own.
+    // Between the two, it goes where it has room; inserts that ascend go on there, and later on a leaf of
+    // their own.
     if edge == at.slot && !at.found {
         let goes_left = fits_there == (side == Side::Left);
         *(if goes_left { &mut below } else { &mut above }) = Key::from_slice(incoming.key);

@@ -248,7 +248,8 @@ fn leaf_separator(node: &NodeView<'_, Page>, slot: usize, incoming: &[u8]) -> Re
     let count = node.slot_count();
     let at = node.search(incoming);
     let ascending_inside = slot > 0 && slot < count && at.slot == slot;
-    // It goes where there is more room; ascending inserts that leave much behind them thus get a leaf of their own.
+    // It goes where there is more room; ascending inserts that leave much behind them thus get a leaf of
+    // their own.
     let goes_left = ascending_inside && !at.found && slot < count / 2;
     if slot > 0 && !goes_left {
         node.read_key(slot - 1, &mut left);

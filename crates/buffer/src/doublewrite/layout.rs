@@ -102,8 +102,8 @@ impl Layout {
     }
 }
 
-/// The shape of a file of pages of `page_size` and the redo log that it belongs to, as its header says; `None` if
-/// there is no whole header.
+/// The shape of a file of pages of `page_size` and the redo log that it belongs to, as its header says;
+/// `None` if there is no whole header.
 pub(super) fn read(file: &dyn File, page_size: PageSize) -> io::Result<Option<(Layout, u64)>> {
     if file.len()? < LIST_PLACE as u64 {
         return Ok(None);

@@ -10,8 +10,8 @@
 //! of one region after the other; what a region has gathered of free runs since the cursor was there last
 //! comes in ascending order, and neighbours among it become one write. No page is ever moved to make room.
 //!
-//! A run lies within one word, and that of a page that is stored as it is begins at a multiple of its length: such
-//! pages leave no gaps between them. Blocks behind the end of the file count as in use.
+//! A run lies within one word, and that of a page that is stored as it is begins at a multiple of its length:
+//! such pages leave no gaps between them. Blocks behind the end of the file count as in use.
 
 use super::place::Place;
 

@@ -45,10 +45,10 @@ struct Found {
     lsns: Box<[Lsn; CHUNK_PLACES]>,
 }
 
-/// Writes a map that says where the pages in `file`, each of `size` bytes, are into `map`, which is empty; the
-/// caller makes that durable. A damaged header of `file` is made again. Parts of the map of before, `old`,
-/// that are whole stay as they were: they know where the newest copy of a page must be. The log has to be
-/// recovered as with any other map.
+/// Writes a map that says where the pages in `file`, each of `size` bytes, are into `map`, which is empty;
+/// the caller makes that durable. A damaged header of `file` is made again. Parts of the map of before,
+/// `old`, that are whole stay as they were: they know where the newest copy of a page must be. The log has to
+/// be recovered as with any other map.
 ///
 /// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not new.
 pub fn rebuild_map(

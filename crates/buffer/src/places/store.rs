@@ -215,16 +215,16 @@ impl PlaceStore {
         }
     }
 
-    /// Makes two empty files a space without pages, of which each will have `page_size` bytes. Nothing is written before
-    /// the first page is.
+    /// Makes two empty files a space without pages, of which each will have `page_size` bytes. Nothing is
+    /// written before the first page is.
     pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, page_size: PageSize) -> Arc<Self> {
         let store = PlaceStore::new(space, file, map, page_size, 1);
         store.state.lock().lacks_header = true;
         Arc::new(store)
     }
 
-    /// Opens the files of a space of pages of `page_size`, with the places that its map has. What the log has to
-    /// say about them comes next ([`recover`](super::recover)).
+    /// Opens the files of a space of pages of `page_size`, with the places that its map has. What the log has
+    /// to say about them comes next ([`recover`](super::recover)).
     pub fn open(
         space: SpaceId,
         file: Arc<dyn File>,
@@ -313,8 +313,8 @@ impl PlaceStore {
         is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
     }
 
-    /// The log ends at `end`: chunks whose places were [found](FOUND) are as of then, which the map is to say.
-    /// Whether there are such.
+    /// The log ends at `end`: chunks whose places were [found](FOUND) are as of then, which the map is to
+    /// say. Whether there are such.
     pub(crate) fn date_found(&self, end: Lsn, log: &Log) -> bool {
         let mut state = self.state.lock();
         let is_found = |chunk: &Option<Chunk>| chunk.as_ref().is_some_and(|chunk| chunk.image.lsn == FOUND);
@@ -438,8 +438,8 @@ impl PlaceStore {
         Ok(())
     }
 
-    /// Writes the header if the file has none. It becomes durable with the first pages: blocks that are written
-    /// for the first time are always synced.
+    /// Writes the header if the file has none. It becomes durable with the first pages: blocks that are
+    /// written for the first time are always synced.
     fn ensure_header(&self) -> io::Result<()> {
         if self.state.lock().lacks_header {
             let _growth = self.growth.lock();

@@ -1,4 +1,5 @@
-//! Pages of a space that left memory before they were written, and how they come back. See [`kept`](crate::kept).
+//! Pages of a space that left memory before they were written, and how they come back. See
+//! [`kept`](crate::kept).
 
 use std::sync::atomic::Ordering;
 

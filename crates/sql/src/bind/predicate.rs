@@ -339,7 +339,8 @@ fn is_constant_text(item: &Expr) -> bool {
     item.is_constant() && item.ty.is_string() && item.ty != SqlType::Json
 }
 
-/// Whether a list has constant texts and no whole numbers or decimals: MySQL looks for a year in it as for a text.
+/// Whether a list has constant texts and no whole numbers or decimals: MySQL looks for a year in it as for a
+/// text.
 fn has_texts_and_nothing_exact(list: &[Expr]) -> bool {
     let is_exact = |ty: &SqlType| {
         matches!(ty, SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year | SqlType::Decimal { .. })

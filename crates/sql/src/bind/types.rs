@@ -172,7 +172,8 @@ fn is_extreme_of_years(expr: &Expr) -> bool {
     }
 }
 
-/// A text that a function has made of a date or time, as its number, where bits are wanted; others as they are.
+/// A text that a function has made of a date or time, as its number, where bits are wanted; others as they
+/// are.
 pub fn date_text_as_number(expr: Expr) -> Expr {
     match &expr.node {
         Node::Call { function, arguments }

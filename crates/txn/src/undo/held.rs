@@ -6,8 +6,9 @@
 //! ...                                                                bit 4: it ends after all keys, and has no `to`
 //! ```
 //!
-//! No entry has a key longer than [`max_key`], but a condition may have named one. A range that begins or ends there is
-//! written as one that does so right behind the first `max_key` bytes: no entry lies in between, and none ever will.
+//! No entry has a key longer than [`max_key`], but a condition may have named one. A range that begins or
+//! ends there is written as one that does so right behind the first `max_key` bytes: no entry lies in
+//! between, and none ever will.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 

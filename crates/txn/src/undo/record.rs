@@ -23,7 +23,8 @@ pub const fn max_record(size: PageSize) -> usize {
     palisade_btree::layout::max_entry(size.bytes()) + 64
 }
 
-/// Most bytes of locks in a record: two records fit on a page, with room for a commit, and two bytes say how many.
+/// Most bytes of locks in a record: two records fit on a page, with room for a commit, and two bytes say how
+/// many.
 pub(crate) const fn max_locks(size: PageSize) -> usize {
     let most = (capacity(size) - RECORD_HEADER) / 2 - RECORD_HEADER - 2;
     if most < 1 << 14 { most } else { (1 << 14) - 1 }

@@ -92,7 +92,8 @@ impl Reserve {
 }
 
 impl TrxSystem {
-    /// Keeps so many bytes of undo pages for deletes on a full disk, in whole extents (64 pages); 0 keeps none.
+    /// Keeps so many bytes of undo pages for deletes on a full disk, in whole extents (64 pages); 0 keeps
+    /// none.
     pub fn set_undo_reserve(&self, bytes: u64) {
         let size = self.undo.space().page_size();
         let extents = bytes.div_ceil(size.bytes_of(EXTENT_PAGES.into()));

@@ -57,8 +57,8 @@ impl Default for Trim {
 }
 
 impl TrxSystem {
-    /// How many bytes of free undo pages keep their room on the disk; at least an extent (64 pages) does. `None`, as it is at first: all
-    /// of them.
+    /// How many bytes of free undo pages keep their room on the disk; at least an extent (64 pages) does.
+    /// `None`, as it is at first: all of them.
     pub fn set_undo_kept(&self, bytes: Option<u64>) {
         let kept = bytes.map_or(EVERYTHING, |bytes| bytes.max(self.undo.extent_bytes()));
         self.undo.trim.kept.store(kept, Ordering::Relaxed);
