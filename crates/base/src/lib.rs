@@ -6,6 +6,7 @@
 //! | [`event`] | [`Event`], the one-shot future everything waits on, and [`Blocked`], "release everything and wait for this" |
 //! | [`turn`] | [`Turn`](turn::Turn), the word by which many threads call something that one at a time serves |
 //! | [`codec`] | little-endian and variable-length integers in byte slices; reading never panics |
+//! | [`bytes`] | what two strings of bytes have in common |
 //! | [`checksum`] | CRC-32C |
 //! | [`clock`], [`prng`] | the seams through which time and randomness enter, so that a simulation can replay a seed |
 //! | [`error_code`], [`error_catalogue`] | the errors clients see: number, SQLSTATE and text, each declared once |
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
+pub mod bytes;
 pub mod checksum;
 pub mod clock;
 pub mod codec;

@@ -16,6 +16,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use palisade_base::bytes::common_prefix;
+
 use crate::charset::Charset;
 
 /// Told how many bytes are worked on next, and asked whether they shall be. Once it has said no it says no to
@@ -93,7 +95,7 @@ pub(crate) fn common_length(left: &[u8], right: &[u8], watch: &Shared<'_>) -> us
             same += a.len();
             continue;
         }
-        return same + a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        return same + common_prefix(a, b);
     }
     same
 }

@@ -209,6 +209,7 @@ fn write_with(
 pub(crate) struct Counter {
     field: Field,
     next: AtomicU64,
+    /// The number on the page, once a counter that is [known](Self::at) there is open.
     limit: AtomicU64,
 }
 
@@ -271,9 +272,14 @@ impl Counter {
         Ok(())
     }
 
-    /// Writes the counter itself: nothing is taken any more before the next open.
+    /// Writes the counter itself, unless the page says it already: nothing is taken any more before the next
+    /// open.
     pub(crate) fn save(&self, log: &Arc<Log>, space: &Space) -> Attempt<()> {
-        write(log, space, self.field, self.next.load(Ordering::Acquire))
+        let next = self.next.load(Ordering::Acquire);
+        match next == self.limit.load(Ordering::Acquire) {
+            true => Ok(()),
+            false => write(log, space, self.field, next),
+        }
     }
 }
 

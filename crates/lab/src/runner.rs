@@ -159,9 +159,15 @@ fn confined(mut levels: Vec<Levels>, only: &[(String, String)]) -> Result<Vec<Le
     for (factor, level) in only {
         let of = |levels: &Levels| levels.get(factor).cloned();
         let known: BTreeSet<String> = levels.iter().filter_map(of).collect();
+        if known.is_empty() {
+            let factors: BTreeSet<&str> =
+                levels.iter().flatten().map(|(factor, _)| factor.as_str()).collect();
+            let factors: Vec<&str> = factors.into_iter().collect();
+            let has = if factors.is_empty() { "nothing".to_owned() } else { factors.join(", ") };
+            return Err(Error::Usage(format!("no factor is called '{factor}'; what varies: {has}")));
+        }
         if !known.contains(level) {
-            let known: Vec<String> = known.into_iter().collect();
-            let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let has = known.into_iter().collect::<Vec<String>>().join(", ");
             return Err(Error::Usage(format!(
                 "there is no {factor} '{level}' to confine it to; there is: {has}"
             )));
@@ -737,10 +743,12 @@ mod tests {
         assert_eq!(only(&[]).expect("nothing is asked"), levels);
         let one = only(&[("load", "slap-mixed"), ("clients", "4")]).expect("it has both");
         assert_eq!((one.len(), one[0]["load"].as_str(), one[0]["clients"].as_str()), (1, "slap-mixed", "4"));
-        for (pairs, there) in [(("clients", "5"), "1, 4"), (("moon", "full"), "none")] {
+        for (pairs, said) in [
+            (("clients", "5"), "there is no clients '5' to confine it to; there is: 1, 4"),
+            (("moon", "full"), "no factor is called 'moon'; what varies: clients, load"),
+        ] {
             let error = only(&[("load", "slap-mixed"), pairs]).expect_err("it has not").to_string();
-            let (factor, level) = pairs;
-            assert_eq!(error, format!("there is no {factor} '{level}' to confine it to; there is: {there}"));
+            assert_eq!(error, said);
         }
     }
 

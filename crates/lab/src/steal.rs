@@ -1,12 +1,53 @@
 //! Processor time that a virtual machine's host gave to something else: no server can make up for it, so a report says how much it was.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::experiment::measure;
+use crate::results::{Better, Measure};
+use crate::stats;
+
 /// How often a [`Watch`] looks. The system counts in hundredths of a second of each processor.
 const STEP: Duration = Duration::from_millis(100);
+
+/// A second of which the machine's host took less is one that tells of the server.
+const CALM: f64 = 0.05;
+
+/// The measures that [`put_calm`] fills.
+pub fn calm_measures() -> [Measure; 2] {
+    [
+        measure(
+            "calm_worst_share",
+            "worst of the seconds of which the machine's host took less than 5 %, of their median",
+            "%",
+            Better::Higher,
+        ),
+        measure(
+            "calm_seconds",
+            "seconds of which the machine's host took less than 5 %",
+            "",
+            Better::Neutral,
+        ),
+    ]
+}
+
+/// Puts what the seconds that were left to this machine say, of each of which the rate and the stolen share
+/// are given.
+pub fn put_calm(values: &mut BTreeMap<String, f64>, rates: &[f64], stolen: &[f64]) {
+    let calm = calm(rates, stolen);
+    if let Some(seconds) = stats::summary(&calm).filter(|seconds| seconds.median > 0.0) {
+        values.insert("calm_worst_share".to_owned(), 100.0 * seconds.min / seconds.median);
+        values.insert("calm_seconds".to_owned(), seconds.count as f64);
+    }
+}
+
+/// The rates of those seconds that were left to this machine.
+fn calm(rates: &[f64], stolen: &[f64]) -> Vec<f64> {
+    rates.iter().zip(stolen).filter(|(_, stolen)| **stolen < CALM).map(|(rate, _)| *rate).collect()
+}
 
 /// What the processors have done since the machine was started, in ticks of all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +159,18 @@ mod tests {
         let early = start.checked_sub(Duration::from_millis(1));
         assert_eq!(early.and_then(|early| by_second(&seen, early, 1)), None, "nor what was before");
         assert_eq!(by_second(&[], from, 1), None);
+    }
+
+    #[test]
+    fn a_second_that_the_host_took_does_not_tell_of_the_server() {
+        assert_eq!(calm(&[100.0, 40.0, 90.0], &[0.0, 0.3, 0.049]), [100.0, 90.0]);
+        assert_eq!(calm(&[100.0], &[0.05]), [0.0; 0]);
+        assert_eq!(calm(&[100.0, 90.0], &[]), [0.0; 0], "where nothing is known, nothing is said");
+        let mut values = BTreeMap::new();
+        put_calm(&mut values, &[100.0, 40.0, 100.0, 60.0], &[0.0, 0.3, 0.0, 0.0]);
+        let measures = calm_measures().map(|measure| measure.key);
+        assert_eq!(measures.map(|key| values.remove(&key)), [Some(60.0), Some(3.0)]);
+        assert!(values.is_empty(), "{values:?}");
     }
 
     #[test]

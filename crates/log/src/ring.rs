@@ -126,8 +126,11 @@ impl Ring {
         assert!(out.len().is_multiple_of(WORD), "the log consists of whole words");
         let words = self.words.load();
         let (head, rest) = words.span(from.0, out.len() / WORD);
-        for (chunk, word) in out.chunks_exact_mut(WORD).zip(head.iter().chain(rest)) {
-            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        let (for_head, for_rest) = out.split_at_mut(head.len() * WORD);
+        for (words, bytes) in [(head, for_head), (rest, for_rest)] {
+            for (chunk, word) in bytes.chunks_exact_mut(WORD).zip(words) {
+                chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+            }
         }
     }
 

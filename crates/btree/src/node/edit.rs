@@ -2,6 +2,7 @@
 //! the bytes come from disk.
 
 use palisade_base::PageNo;
+use palisade_base::bytes::common_prefix;
 use palisade_buffer::{Page, PageRead};
 use smallvec::SmallVec;
 
@@ -156,7 +157,7 @@ impl<'p> NodeEdit<'p> {
         } else {
             let (mut first, mut last) = (Key::new(), Key::new());
             let read = view.read_key(0, &mut first) && view.read_key(view.slot_count() - 1, &mut last);
-            if !read || super::common_prefix(&first, &last) < len {
+            if !read || common_prefix(&first, &last) < len {
                 return Err("the keys have less in common");
             }
         }

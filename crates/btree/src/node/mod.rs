@@ -15,15 +15,11 @@ mod tests;
 pub use edit::NodeEdit;
 pub use view::{NodeView, Search};
 
+use palisade_base::bytes::common_prefix;
 use smallvec::SmallVec;
 
 /// A key assembled from prefix, head and tail.
 pub type Key = SmallVec<[u8; 64]>;
-
-/// Bytes that `a` and `b` have in common at the front.
-pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(x, y)| x == y).count()
-}
 
 /// The head of a suffix: its first four bytes as a big-endian number, padded with zeros.
 pub fn head(suffix: &[u8]) -> u32 {

@@ -1,5 +1,6 @@
 //! Changing entries: acquire, then apply.
 
+use palisade_base::bytes::{common_ends, common_prefix};
 use palisade_buffer::Page;
 
 use super::Tree;
@@ -7,8 +8,8 @@ use super::descent::{Restarts, Seek};
 use crate::error::{Attempt, Error};
 use crate::layout::{max_entry, max_key, node::*};
 use crate::mtr::{Handle, Mtr};
+use crate::node::NodeView;
 use crate::node::edit::Mismatch;
-use crate::node::{NodeView, common_prefix};
 use crate::op::PageOp;
 
 /// Where a key's entry is or will be: on a leaf that the mini-transaction holds exclusively, with room for the change.
@@ -182,9 +183,7 @@ impl Tree {
     pub fn replace(&self, mtr: &mut Mtr<'_>, position: Position<'_>, value: &[u8]) {
         let old = mtr.entry(&position).expect("an entry is replaced where there is one");
         assert!(value.len() <= position.max_value_len, "a longer value than was acquired for");
-        let front = common_prefix(old, value);
-        let most = old.len().min(value.len()) - front;
-        let back = old.iter().rev().zip(value.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+        let (front, back) = common_ends(old, value);
         if front == value.len() && front == old.len() {
             return;
         }

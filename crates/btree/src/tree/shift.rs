@@ -21,6 +21,7 @@
 //! No leaf is shifted unless the incoming entry then has room on whichever side it belongs to. So a shift is
 //! followed by the insert, and not by another shift back.
 
+use palisade_base::bytes::common_prefix;
 use palisade_base::codec;
 use palisade_buffer::Page;
 
@@ -32,7 +33,7 @@ use crate::layout::node::*;
 use crate::metrics;
 use crate::mtr::{Handle, Mtr};
 use crate::node::edit::Mismatch;
-use crate::node::{Key, NodeView, common_prefix, separator};
+use crate::node::{Key, NodeView, separator};
 use crate::op::PageOp;
 use palisade_base::PageNo;
 

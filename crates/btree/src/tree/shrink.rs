@@ -13,6 +13,7 @@
 //! all but empty: to latch and check three nodes only to find that out takes much longer than to remove an
 //! entry.
 
+use palisade_base::bytes::common_prefix;
 use palisade_base::{PageNo, codec};
 use palisade_buffer::Page;
 
@@ -26,7 +27,7 @@ use crate::layout::node::*;
 use crate::metrics;
 use crate::mtr::{Handle, Mtr, max_structure_bytes};
 use crate::node::edit::Mismatch;
-use crate::node::{Key, NodeView, common_prefix};
+use crate::node::{Key, NodeView};
 use crate::op::PageOp;
 
 /// A node that uses less of its [capacity](NodeView::capacity) is worth merging.

@@ -15,6 +15,7 @@
 //! - where the new key lacks the prefix that all others share: there, so that the others keep it;
 //! - else in the middle, by bytes.
 
+use palisade_base::bytes::common_prefix;
 use palisade_base::{PageNo, codec};
 use palisade_buffer::{ExclusivePage, Page};
 
@@ -28,7 +29,7 @@ use crate::layout::node::*;
 use crate::metrics;
 use crate::mtr::{Handle, Mtr, max_structure_bytes};
 use crate::node::edit::Mismatch;
-use crate::node::{Key, NodeView, common_prefix, separator};
+use crate::node::{Key, NodeView, separator};
 use crate::op::PageOp;
 
 /// How a node is to be split.

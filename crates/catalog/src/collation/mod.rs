@@ -29,6 +29,8 @@ use sort_key::Form;
 use unicode::{Unicode, Version};
 use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights, by_table, expanded};
 
+use palisade_base::bytes::common_prefix;
+
 use crate::charset::Charset;
 use crate::part::from;
 
@@ -178,7 +180,7 @@ impl Collation {
         if matches!(self.order, Order::Binary) && !self.pad_space {
             return left.cmp(right);
         }
-        let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+        let same = common_prefix(left, right);
         let same = self.begin_of_difference(left, right, same);
         let (left, right, pad) = (from(left, same), from(right, same), self.pad());
         match self.order {

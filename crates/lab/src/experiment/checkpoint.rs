@@ -10,7 +10,7 @@ use crate::experiment::{
 use crate::results::{Better, Description};
 use crate::server::{Answer, DATABASE, Literal, Server};
 use crate::stats;
-use crate::steal::Watch;
+use crate::steal::{self, Watch};
 use crate::tool::{self, SYSBENCH, Tool};
 
 /// See the module.
@@ -22,9 +22,6 @@ const CAPACITY: &str = "67108864";
 
 /// The variables that set it: MySQL's, MariaDB's.
 const VARIABLES: &[&str] = &["innodb_redo_log_capacity", "innodb_log_file_size"];
-
-/// A second of which the machine's host took less is one that tells of the server.
-const CALM: f64 = 0.05;
 
 /// How long a server may take to change its log's size.
 const RESIZE: Duration = Duration::from_secs(120);
@@ -65,13 +62,18 @@ fn resized(server: &mut Server) -> Result<()> {
     }
 }
 
-/// The rates of those seconds that were left to this machine.
-fn calm(rates: &[f64], stolen: &[f64]) -> Vec<f64> {
-    rates.iter().zip(stolen).filter(|(_, stolen)| **stolen < CALM).map(|(rate, _)| *rate).collect()
-}
-
 impl Experiment for Checkpoint {
     fn description(&self) -> Description {
+        let mut measures =
+            vec![measure("worst_share", "worst second, of the median second", "%", Better::Higher)];
+        measures.extend(steal::calm_measures());
+        measures.extend([
+            measure("median_tps", "median second", "/s", Better::Higher),
+            measure("worst_tps", "worst second", "/s", Better::Higher),
+            measure("tps", "transactions per second, all of the run", "/s", Better::Higher),
+            measure("p95_ms", "95th percentile of a transaction's time", "ms", Better::Lower),
+            measure("cpu_us", "server CPU per transaction", "µs", Better::Lower),
+        ]);
         Description {
             name: "checkpoint".to_owned(),
             title: "Commits second by second with a 64 MiB redo log".to_owned(),
@@ -80,21 +82,7 @@ impl Experiment for Checkpoint {
                        uniform; the first second, in which clients connect, does not count."
                 .to_owned(),
             factors: vec![factor(CLIENTS, "clients")],
-            measures: vec![
-                measure("worst_share", "worst second, of the median second", "%", Better::Higher),
-                measure(
-                    "calm_worst_share",
-                    "worst of the seconds of which the machine's host took less than 5 %, of their median",
-                    "%",
-                    Better::Higher,
-                ),
-                measure("calm_seconds", "seconds of which the machine's host took less than 5 %", "", Better::Neutral),
-                measure("median_tps", "median second", "/s", Better::Higher),
-                measure("worst_tps", "worst second", "/s", Better::Higher),
-                measure("tps", "transactions per second, all of the run", "/s", Better::Higher),
-                measure("p95_ms", "95th percentile of a transaction's time", "ms", Better::Lower),
-                measure("cpu_us", "server CPU per transaction", "µs", Better::Lower),
-            ],
+            measures,
             x: CLIENTS.to_owned(),
             within: None,
             turning: None,
@@ -146,25 +134,9 @@ impl Experiment for Checkpoint {
         values.insert("median_tps".to_owned(), seconds.median);
         values.insert("worst_tps".to_owned(), seconds.min);
         values.insert("worst_share".to_owned(), 100.0 * seconds.min / seconds.median);
-        let calm = calm(counted, stolen.get(1..).unwrap_or_default());
-        if let Some(seconds) = stats::summary(&calm).filter(|seconds| seconds.median > 0.0) {
-            values.insert("calm_worst_share".to_owned(), 100.0 * seconds.min / seconds.median);
-            values.insert("calm_seconds".to_owned(), seconds.count as f64);
-        }
+        steal::put_calm(values, counted, stolen.get(1..).unwrap_or_default());
         measurement.by_second = measured.by_second;
         measurement.stolen_by_second = stolen;
         Ok(Attempt::Measured(measurement))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_second_that_the_host_took_does_not_tell_of_the_server() {
-        assert_eq!(calm(&[100.0, 40.0, 90.0], &[0.0, 0.3, 0.049]), [100.0, 90.0]);
-        assert_eq!(calm(&[100.0], &[0.05]), [0.0; 0]);
-        assert_eq!(calm(&[100.0, 90.0], &[]), [0.0; 0], "where nothing is known, nothing is said");
     }
 }

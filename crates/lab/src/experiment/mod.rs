@@ -321,7 +321,8 @@ fn factor(key: &str, title: &str) -> Factor {
     Factor { key: key.to_owned(), title: title.to_owned() }
 }
 
-fn measure(key: &str, title: &str, unit: &str, better: Better) -> Measure {
+/// A measure of an experiment.
+pub(crate) fn measure(key: &str, title: &str, unit: &str, better: Better) -> Measure {
     Measure { key: key.to_owned(), title: title.to_owned(), unit: unit.to_owned(), better }
 }
 

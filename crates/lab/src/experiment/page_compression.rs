@@ -1,7 +1,7 @@
 //! LinkBench's load over tables whose pages are compressed, each codec on tables of its own.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
 use crate::experiment::{
@@ -13,6 +13,7 @@ use crate::linkbench::{self, Codec, MIX, Sizes, TABLES, Workload};
 use crate::process;
 use crate::results::{Better, Description, Measure};
 use crate::server::{DATABASE, Server};
+use crate::steal::{self, Watch};
 use crate::tool::Tool;
 
 /// See the module.
@@ -130,9 +131,11 @@ impl Experiment for PageCompression {
             measure("read_kib", "read from the disk per request", "KiB", Better::Lower),
             measure("flushes", "flushes per request", "", Better::Lower),
             measure("worst_share", "worst second, of the median second", "%", Better::Higher),
+            measure("median_rps", "median second", "/s", Better::Higher),
             measure("load_s", "seconds to load the tables", "s", Better::Lower),
             measure("ignored_errors", "requests ended by locks", "", Better::Lower),
         ];
+        measures.extend(steal::calm_measures());
         for (kind, _) in MIX {
             for (key, title) in [("p50", "median"), ("p99", "99th percentile")] {
                 let key = format!("{}_{key}_ms", kind.name());
@@ -191,7 +194,7 @@ impl Experiment for PageCompression {
         let workload = Workload { schema: schema(codec), ids, requesters, seed: seed() };
         let mut values = BTreeMap::new();
         let was_loaded = linkbench::is_loaded(server, &workload.schema)?;
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         if let Err(refusal) = loaded(server, &workload, Codec(codec))? {
             return Ok(Attempt::NotAvailable(refusal));
         }
@@ -199,21 +202,34 @@ impl Experiment for PageCompression {
             values.insert("load_s".to_owned(), begun.elapsed().as_secs_f64());
         }
         put_sizes(&mut values, "before", &linkbench::sizes(server, &workload.schema)?);
+        let watch = Watch::begin();
         let mut run = Counted::begin(server, &workload, bench.scale.run_seconds())?;
         put_rates(&mut values, &run.measured, &run.gauges, run.cpu_us);
         put_sizes(&mut values, "after", &linkbench::sizes(server, &workload.schema)?);
         let by_second = std::mem::take(&mut run.measured.by_second);
+        let stolen_by_second = watch.end(run.start, by_second.len());
         let Some(seconds) = crate::stats::summary(&by_second).filter(|seconds| seconds.median > 0.0) else {
             return Err(Error::check(&server.name, "no second had a request in half of them; use --seconds"));
         };
         values.insert("worst_share".to_owned(), 100.0 * seconds.min / seconds.median);
+        values.insert("median_rps".to_owned(), seconds.median);
+        steal::put_calm(&mut values, &by_second, &stolen_by_second);
         let (lines, commands) = (run.gauges.lines(), vec![workload.shown()]);
-        Ok(Attempt::Measured(Measurement { values, by_second, lines, commands, ..Measurement::default() }))
+        Ok(Attempt::Measured(Measurement {
+            values,
+            by_second,
+            stolen_by_second,
+            lines,
+            commands,
+            ..Measurement::default()
+        }))
     }
 }
 
 /// A run with what it cost the server in the seconds that count.
 struct Counted {
+    /// When they began.
+    start: Instant,
     measured: linkbench::Measured,
     gauges: Gauges,
     cpu_us: Option<f64>,
@@ -226,16 +242,16 @@ impl Counted {
         let mut ended = None;
         let measured = linkbench::run(server, workload, seconds, |server| {
             match &mut begun {
-                None => begun = Some((Gauges::begin(server)?, cpu(server))),
-                Some((gauges, _)) => gauges.second(server)?,
+                None => begun = Some((Instant::now(), Gauges::begin(server)?, cpu(server))),
+                Some((_, gauges, _)) => gauges.second(server)?,
             }
             ended = cpu(server);
             Ok(())
         })?;
-        let Some((gauges, first)) = begun else {
+        let Some((start, gauges, first)) = begun else {
             return Err(Error::check(&server.name, "a run has too few seconds; use --seconds"));
         };
-        Ok(Counted { measured, gauges, cpu_us: ended.zip(first).map(|(last, first)| last - first) })
+        Ok(Counted { start, measured, gauges, cpu_us: ended.zip(first).map(|(last, first)| last - first) })
     }
 }
 

@@ -6,6 +6,7 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+use palisade_base::bytes::common_ends;
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 use palisade_base::{PageNo, SpaceId, TrxId};
 use palisade_buffer::{Page, PageSize};
@@ -72,9 +73,7 @@ impl<'a> Delta<'a> {
     /// What makes `old` from `new`.
     #[expect(clippy::indexing_slicing, reason = "counted in the string itself")]
     pub fn between(old: &'a [u8], new: &[u8]) -> Self {
-        let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-        let most = old.len().min(new.len()) - front;
-        let back = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+        let (front, back) = common_ends(old, new);
         Delta { front, back, middle: &old[front..old.len() - back] }
     }
 
