@@ -9,6 +9,7 @@
 //!   file that shows
 //!   plans excepted;
 //! - no loose ends: nothing left to do in a macro or a comment, no test ignored without a reason;
+//! - the index of decisions lists each of them once, and relative links of documents lead to files;
 //! - text files end with a newline and hold no tabs in Rust sources.
 
 use crate::Outcome;
@@ -59,6 +60,9 @@ const STRUCTURAL: &[&str] = &["crates/sql/src/bind/", "crates/sql/src/plan/"];
 /// The one file in them that makes text to be read.
 const SHOWS: &str = "crates/sql/src/plan/explain.rs";
 
+/// The folder of decisions. Its index is README.md.
+const DECISIONS: &str = "docs/decisions";
+
 /// Runs all checks and prints every offence.
 pub fn run() -> Outcome {
     let mut offences = Vec::new();
@@ -78,13 +82,14 @@ pub fn run() -> Outcome {
         }
     }
     let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files)?;
-    sources(&root().join("xtask"), &mut files)?;
+    with_extension(&root().join("crates"), "rs", &mut files)?;
+    with_extension(&root().join("xtask"), "rs", &mut files)?;
     for file in &files {
         source(file, &read(file)?, &mut offences);
     }
+    let listed = documents(&mut offences)?;
     if offences.is_empty() {
-        println!("{} source files", files.len());
+        println!("{} source files, {listed} documents", files.len());
         return Ok(());
     }
     for offence in &offences {
@@ -118,16 +123,66 @@ fn edges(name: &str, folder: &Path, offences: &mut Vec<String>) {
     }
 }
 
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
+fn with_extension(folder: &Path, wanted: &str, files: &mut Vec<PathBuf>) -> Outcome {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
-            sources(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            with_extension(&path, wanted, files)?;
+        } else if path.extension().is_some_and(|extension| extension == wanted) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// Checks the documents and says how many there are.
+fn documents(offences: &mut Vec<String>) -> Result<usize, String> {
+    let mut files = Vec::new();
+    with_extension(&root().join("docs"), "md", &mut files)?;
+    let top = std::fs::read_dir(root()).map_err(|error| error.to_string())?;
+    files.extend(
+        top.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "md")),
+    );
+    files.sort();
+    for file in &files {
+        let shown = file.strip_prefix(root()).unwrap_or(file).display();
+        for target in links(&read(file)?) {
+            if !file.with_file_name(&target).exists() {
+                offences.push(format!("{shown}: a link to {target}, which is not there"));
+            }
+        }
+    }
+    let folder = root().join(DECISIONS);
+    let names: Vec<_> = files
+        .iter()
+        .filter(|file| file.parent() == Some(&folder))
+        .filter_map(|file| Some(file.file_name()?.to_str()?.to_string()))
+        .filter(|name| name != "README.md")
+        .collect();
+    decisions(&read(&folder.join("README.md"))?, &names, offences);
+    Ok(files.len())
+}
+
+/// The files that a document links to by a relative path.
+fn links(text: &str) -> Vec<String> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains("://")).map(String::from).collect()
+}
+
+/// Compares the rows of the index, `| [NNN](file) |`, with the files: each has one row under its own number.
+fn decisions(index: &str, names: &[String], offences: &mut Vec<String>) {
+    let rows = index.lines().filter_map(|line| line.strip_prefix("| [")?.split_once("]("));
+    let rows: Vec<_> =
+        rows.map(|(number, rest)| (number, rest.split(')').next().unwrap_or_default())).collect();
+    for name in names {
+        let number = name.split('-').next().unwrap_or_default();
+        if rows.iter().filter(|row| **row == (number, name.as_str())).count() != 1 {
+            offences.push(format!("{DECISIONS}/README.md: {name} has not one row, as {number}"));
+        }
+        if names.iter().any(|other| other != name && other.split('-').next() == Some(number)) {
+            offences.push(format!("{DECISIONS}/{name}: its number is another one's, too"));
+        }
+    }
 }
 
 fn source(path: &Path, text: &str, offences: &mut Vec<String>) {
@@ -179,5 +234,39 @@ fn source(path: &Path, text: &str, offences: &mut Vec<String>) {
                 rest = &rest[at + call.len()..];
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_decision_has_one_row_under_its_number() {
+        let names = ["001-a.md", "002-b.md", "002-c.md", "003-d.md"].map(String::from);
+        let index = "| [001](001-a.md) | a |\n| [002](002-b.md) | see [001](001-a.md) |\n| [2](002-c.md) |\n\
+                     [003](003-d.md)\n";
+        let mut offences = Vec::new();
+        decisions(index, &names, &mut offences);
+        assert_eq!(
+            offences,
+            [
+                "docs/decisions/002-b.md: its number is another one's, too",
+                "docs/decisions/README.md: 002-c.md has not one row, as 002",
+                "docs/decisions/002-c.md: its number is another one's, too",
+                "docs/decisions/README.md: 003-d.md has not one row, as 003",
+            ]
+        );
+        offences.clear();
+        decisions("| [001](001-a.md) |\n", &names[..1], &mut offences);
+        assert_eq!(offences, [""; 0]);
+    }
+
+    #[test]
+    fn relative_links_are_files() {
+        assert_eq!(
+            links("[a](x.md#part), [b](#part), [c](https://a.b/c.md) and\n[d](../y)"),
+            ["x.md", "../y"]
+        );
     }
 }
