@@ -1,7 +1,7 @@
 //! Every function, called with arguments that no reasonable statement has: no panic, no result beyond
 //! `max_allowed_packet`, and the same answer whether or not the evaluation had to give way in between.
 //!
-//! A failure prints its seed and the statement; `PALISADE_TEST_SEED` replays it.
+//! A failure prints its seed and the statement; `PALISADE_SEED` replays it.
 
 #[path = "client/mod.rs"]
 mod client;
