@@ -273,6 +273,7 @@ error_codes! {
     ER_NO_SUCH_USER = 1449, "HY000", "The user specified as a definer ('%-.64s'@'%-.64s') does not exist";
     ER_ROW_IS_REFERENCED_2 = 1451, "23000", "Cannot delete or update a parent row: a foreign key constraint fails%.192s";
     ER_NO_REFERENCED_ROW_2 = 1452, "23000", "Cannot add or update a child row: a foreign key constraint fails%.192s";
+    ER_SP_WRONG_NAME = 1458, "42000", "Incorrect routine name '%-.192s'";
     ER_MAX_PREPARED_STMT_COUNT_REACHED = 1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %lu)";
     ER_NON_GROUPING_FIELD_USED = 1463, "42000", "Non-grouping field '%-.192s' is used in %-.64s clause";
     ER_REMOVED_SPACES = 1466, "HY000", "Leading spaces are removed from name '%s'";
@@ -280,6 +281,7 @@ error_codes! {
     ER_WRONG_STRING_LENGTH = 1470, "HY000", "String '%-.70s' is too long for %s (should be no longer than %d)";
     ER_NON_INSERTABLE_TABLE = 1471, "HY000", "The target table %-.100s of the %s is not insertable-into";
     ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT = 1473, "HY000", "Too high level of nesting for select";
+    ER_NAME_BECOMES_EMPTY = 1474, "HY000", "Name '%-.64s' has become ''";
     ER_AMBIGUOUS_FIELD_TERM = 1475, "HY000", "First character of the FIELDS TERMINATED string is ambiguous; please use non-optional and non-empty FIELDS ENCLOSED BY";
     ER_FOREIGN_SERVER_DOESNT_EXIST = 1477, "HY000", "The foreign server name you are trying to reference does not exist. Data source error:  %-.64s";
     ER_ILLEGAL_HA_CREATE_OPTION = 1478, "HY000", "Table storage engine '%-.64s' does not support the create option '%.64s'";

@@ -16,6 +16,7 @@
 //! begins and keeps what it sets itself beside them ([`SessionSettings`]).
 
 mod persistence;
+pub mod switches;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -143,6 +144,9 @@ pub enum Kind {
     },
     /// Text, or NULL.
     Text(Option<&'static str>),
+    /// `name=on` or `name=off` for each of some switches, joined by commas: the default. A value that is given
+    /// changes those that it names (see [`switches`]).
+    Switches(&'static str),
     /// One of some names; numbers count from 0.
     Enum {
         /// The names, in order.
@@ -170,7 +174,7 @@ pub enum Setting {
     UInt(u64),
     /// Of [`Kind::Double`].
     Double(f64),
-    /// Of [`Kind::Text`].
+    /// Of [`Kind::Text`] and [`Kind::Switches`].
     Text(Arc<str>),
     /// Of [`Kind::Text`], NULL.
     Null,
@@ -258,7 +262,7 @@ impl Variable {
             Kind::UInt { default, .. } => Setting::UInt(default),
             Kind::Double { default, .. } => Setting::Double(default),
             Kind::Text(None) => Setting::Null,
-            Kind::Text(Some(text)) => Setting::Text(text.into()),
+            Kind::Text(Some(text)) | Kind::Switches(text) => Setting::Text(text.into()),
             Kind::Enum { default, .. } => Setting::Enum(default),
             Kind::Flags { default, .. } => Setting::Flags(default),
         }
@@ -396,6 +400,18 @@ impl Variable {
                 Given::Text(text) => exactly(Setting::Text(text.into())),
                 _ => Err(wrong_type()),
             },
+            Kind::Switches(all) => match given {
+                Given::Text(list) => match switches::check(all, list) {
+                    Ok(()) => exactly(Setting::Text(list.into())),
+                    Err(unknown) => Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, self.name, unknown)),
+                },
+                Given::Int(bits) => {
+                    let list = u64::try_from(bits).ok().and_then(|bits| switches::of_bits(all, bits));
+                    exactly(Setting::Text(list.ok_or_else(wrong_value)?.into()))
+                }
+                Given::Double(_) => Err(wrong_type()),
+                Given::UInt(_) | Given::Null => Err(wrong_value()),
+            },
             Kind::Enum { names, .. } => {
                 let position = match given {
                     Given::Int(value) => usize::try_from(value).ok().filter(|at| *at < names.len()),
@@ -449,9 +465,13 @@ impl Variable {
                 _ => Given::Text(text.trim()),
             },
             Kind::Bool(_) | Kind::Flags { .. } => Given::Text(text.trim()),
-            Kind::Text(_) => Given::Text(text),
+            Kind::Text(_) | Kind::Switches(_) => Given::Text(text),
         };
-        self.assign(given).map_err(|error| error.message)
+        let mut assigned = self.assign(given).map_err(|error| error.message)?;
+        if let (Kind::Switches(default), Setting::Text(changes)) = (&self.kind, &assigned.setting) {
+            assigned.setting = Setting::Text(switches::merged(changes, default, default).into());
+        }
+        Ok(assigned)
     }
 
     /// `setting` as SHOW VARIABLES gives it.
@@ -735,6 +755,7 @@ macro_rules! system_variables {
         $crate::sysvar::Kind::Double { default: $default, min: $min, max: $max, unit: $crate::sysvar::Unit::$unit }
     };
     (@kind text $default:expr) => { $crate::sysvar::Kind::Text(Some($default)) };
+    (@kind switches $default:expr) => { $crate::sysvar::Kind::Switches($default) };
     (@kind null) => { $crate::sysvar::Kind::Text(None) };
     (@kind one_of $names:expr, $default:expr) => {
         $crate::sysvar::Kind::Enum { names: $names, default: $default }

@@ -514,9 +514,9 @@ system_variables! {
     OPTIMIZER_MAX_SUBGRAPH_PAIRS = "optimizer_max_subgraph_pairs", Both, dynamic, uint(100000, 1, 2147483647, Plain), COMPATIBLE;
     OPTIMIZER_PRUNE_LEVEL = "optimizer_prune_level", Both, dynamic, uint(1, 0, 1, Plain), COMPATIBLE;
     OPTIMIZER_SEARCH_DEPTH = "optimizer_search_depth", Both, dynamic, uint(62, 0, 62, Plain), COMPATIBLE;
-    OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, text(OPTIMIZER_SWITCHES), "No effect.";
-    OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, text("enabled=off,one_line=off"), "No effect.";
-    OPTIMIZER_TRACE_FEATURES = "optimizer_trace_features", Both, dynamic, text("greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"), COMPATIBLE;
+    OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, switches(OPTIMIZER_SWITCHES), "No effect.";
+    OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, switches("enabled=off,one_line=off"), "No effect: `enabled=on` is refused, as there is no trace of an optimizer.";
+    OPTIMIZER_TRACE_FEATURES = "optimizer_trace_features", Both, dynamic, switches("greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"), COMPATIBLE;
     OPTIMIZER_TRACE_LIMIT = "optimizer_trace_limit", Both, dynamic, uint(1, 0, i64::MAX as u64, Plain), COMPATIBLE;
     OPTIMIZER_TRACE_MAX_MEM_SIZE = "optimizer_trace_max_mem_size", Both, dynamic, uint(1048576, 0, u64::MAX, Bytes), COMPATIBLE;
     OPTIMIZER_TRACE_OFFSET = "optimizer_trace_offset", Both, dynamic, int(-1, i64::MIN, i64::MAX, Plain), COMPATIBLE;

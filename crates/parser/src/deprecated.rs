@@ -61,6 +61,10 @@ pub enum Deprecated {
     ShowProfile,
     /// A system variable about profiles: its name.
     ProfilingVariable(&'static str),
+    /// A column's alias that begins with spaces, which is called by what follows them.
+    LeadingSpaces(String),
+    /// A column's alias that is nothing but spaces, which is no name at all.
+    BlankName(String),
 }
 
 impl Deprecated {

@@ -1,5 +1,6 @@
 //! Why a text is no statement.
 
+use crate::ast::Name;
 use crate::lexer::is_space;
 
 /// How much of the text a message quotes, in characters.
@@ -25,6 +26,42 @@ pub enum ParseError {
     /// Error 1065 (42000).
     #[error("Query was empty")]
     Empty,
+    /// The text is a statement, but about what cannot be called so.
+    #[error(transparent)]
+    Name(#[from] WrongName),
+}
+
+/// A name that nothing of its kind can have: empty, with a space at its end, or of too many characters. MySQL
+/// refuses a statement for the first of them before it looks for anything by its name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WrongName {
+    /// Error 1102 (42000).
+    #[error("Incorrect database name '{0}'")]
+    Database(Name),
+    /// Error 1103 (42000).
+    #[error("Incorrect table name '{0}'")]
+    Table(Name),
+    /// Error 1458 (42000).
+    #[error("Incorrect routine name '{0}'")]
+    Routine(Name),
+    /// Error 3061 (42000), of what a variable cannot be called that is assigned to.
+    #[error("User variable name '{0}' is illegal")]
+    UserVariable(Name),
+    /// Error 1059 (42000), of databases, tables and routines.
+    #[error("Identifier name '{0}' is too long")]
+    TooLong(Name),
+}
+
+impl WrongName {
+    fn code(&self) -> u16 {
+        match self {
+            WrongName::TooLong(_) => 1059,
+            WrongName::Database(_) => 1102,
+            WrongName::Table(_) => 1103,
+            WrongName::Routine(_) => 1458,
+            WrongName::UserVariable(_) => 3061,
+        }
+    }
 }
 
 impl ParseError {
@@ -46,13 +83,14 @@ impl ParseError {
             ParseError::Syntax { .. } => 1064,
             ParseError::Empty => 1065,
             ParseError::Stopped => 1317,
+            ParseError::Name(name) => name.code(),
         }
     }
 
     /// Its SQLSTATE.
     pub fn sqlstate(&self) -> &'static str {
         match self {
-            ParseError::Syntax { .. } | ParseError::Empty => "42000",
+            ParseError::Syntax { .. } | ParseError::Empty | ParseError::Name(_) => "42000",
             ParseError::Stopped => "70100",
         }
     }

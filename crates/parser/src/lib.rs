@@ -23,7 +23,7 @@ mod mode;
 mod parser;
 
 pub use deprecated::Deprecated;
-pub use error::ParseError;
+pub use error::{ParseError, WrongName};
 pub use hint::Hint;
 pub use mode::ParseOptions;
 

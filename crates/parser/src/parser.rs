@@ -44,6 +44,7 @@ mod table;
 mod transaction;
 
 use crate::ast::{Name, Statement};
+use crate::error::WrongName;
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
 use crate::{Deprecated, Hint, Only, ParseError, ParseOptions};
 
@@ -77,6 +78,10 @@ pub(crate) struct Parser<'a> {
     watch: Option<Watch<'a>>,
     /// It said no: every token is invalid from then on.
     stopped: bool,
+    /// The first name that its object cannot have.
+    wrong_name: Option<WrongName>,
+    /// A statement has been read whole, so that `wrong_name` is what there is to say against it.
+    is_read: bool,
 }
 
 /// Asked now and then while a text is read: whether to read on.
@@ -106,6 +111,8 @@ impl<'a> Parser<'a> {
             until_look: TOKENS_A_LOOK,
             watch: None,
             stopped: false,
+            wrong_name: None,
+            is_read: false,
         }
     }
 
@@ -122,6 +129,11 @@ impl<'a> Parser<'a> {
             return Ok((is_comment.then_some(Statement::Comment), None));
         }
         let statement = self.statement()?;
+        let ends = matches!(self.token.kind, TokenKind::End | TokenKind::Symbol(b';'));
+        if ends && self.wrong_name.is_some() {
+            self.is_read = true;
+            return self.fail();
+        }
         match self.token.kind {
             TokenKind::End => Ok((Some(statement), None)),
             TokenKind::Symbol(b';') => {
@@ -165,6 +177,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn error(&self, rejected: Rejected) -> ParseError {
         if self.stopped {
             return ParseError::Stopped;
+        }
+        if self.is_read
+            && let Some(name) = &self.wrong_name
+        {
+            return ParseError::Name(name.clone());
         }
         ParseError::near(self.lexer.text(), rejected.0)
     }

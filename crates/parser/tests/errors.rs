@@ -29,7 +29,6 @@ fn the_text_from_the_offending_token_on() {
         ("SELECT 1 /* x", "near '/* x' at line 1"),
         ("SELECT 1 /*! x", "near '' at line 1"),
         ("SELECT `a", "near '`a' at line 1"),
-        ("SELECT ``", "near '``' at line 1"),
         ("SELECT a\n\n  b c", "near 'c' at line 3"),
         ("INSERT INTO t VALUES (1", "near '' at line 1"),
         ("UPDATE t SET WHERE a=1", "near 'WHERE a=1' at line 1"),
@@ -58,6 +57,31 @@ fn the_text_from_the_offending_token_on() {
         ("SELECT * FROM t LIMIT 1.5", "near '1.5' at line 1"),
     ] {
         assert_eq!(near(text), expect, "{text}");
+    }
+}
+
+#[test]
+fn names_that_cannot_be_are_told_of_when_all_has_been_read() {
+    let long = "a".repeat(65);
+    for (text, code, expect) in [
+        ("SELECT * FROM ``", 1103, "Incorrect table name ''"),
+        ("SELECT `` FROM t, `u `", 1103, "Incorrect table name 'u '"),
+        ("SELECT 1 FROM t WHERE a IN (SELECT a FROM ``.``)", 1103, "Incorrect table name ''"),
+        ("DROP TABLE IF EXISTS ``.t", 1102, "Incorrect database name ''"),
+        ("SELECT ``.t.a FROM t", 1102, "Incorrect database name ''"),
+        ("SELECT ``(1)", 1458, "Incorrect routine name ''"),
+        ("SET @a = 1, @`` = 2", 3061, "User variable name '' is illegal"),
+        (&format!("SELECT * FROM {long}"), 1059, &format!("Identifier name '{long}' is too long")),
+        (&format!("SET @{long} = 2"), 3061, &format!("User variable name '{long}' is illegal")),
+    ] {
+        let error = parse(text.as_bytes(), ParseOptions::default()).unwrap_err();
+        assert_eq!((error.code(), error.to_string().as_str()), (code, expect), "{text}");
+    }
+    assert_eq!(near("SELECT * FROM `` WHERE"), "near '' at line 1");
+    for text in
+        ["SELECT ``, @`` FROM t AS ``", "DELETE `` FROM t AS ``", "SAVEPOINT ``", "SELECT ``.a FROM t"]
+    {
+        assert!(parse(text.as_bytes(), ParseOptions::default()).is_ok(), "{text}");
     }
 }
 

@@ -158,7 +158,12 @@ fn takes_value(name: &str) -> bool {
     find(name).is_some_and(|id| {
         matches!(
             id.declaration().kind,
-            Kind::Int { .. } | Kind::UInt { .. } | Kind::Double { .. } | Kind::Text(_) | Kind::Flags { .. }
+            Kind::Int { .. }
+                | Kind::UInt { .. }
+                | Kind::Double { .. }
+                | Kind::Text(_)
+                | Kind::Switches(_)
+                | Kind::Flags { .. }
         )
     })
 }

@@ -112,7 +112,9 @@ fn range(variable: &Variable) -> (String, String) {
         Kind::Int { min, max, .. } => (min.to_string(), max.to_string()),
         Kind::UInt { min, max, .. } => (min.to_string(), max.to_string()),
         Kind::Double { min, max, .. } => (min.to_string(), max.to_string()),
-        Kind::Bool(_) | Kind::Text(_) | Kind::Enum { .. } | Kind::Flags { .. } => ("0".into(), "0".into()),
+        Kind::Bool(_) | Kind::Text(_) | Kind::Switches(_) | Kind::Enum { .. } | Kind::Flags { .. } => {
+            ("0".into(), "0".into())
+        }
     }
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn metadata_rows() -> Rows {
             Kind::Double { .. } => ("Numeric", true),
             Kind::Text(_) => ("String", false),
             Kind::Enum { .. } => ("Enumeration", false),
-            Kind::Flags { .. } => ("Set", false),
+            Kind::Flags { .. } | Kind::Switches(_) => ("Set", false),
         };
         let (least, greatest) = if is_number { range(variable) } else { Default::default() };
         [variable.name, scope, data_type, &least, &greatest, variable.doc].map(Value::bytes).to_vec()

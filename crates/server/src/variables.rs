@@ -14,7 +14,7 @@ use palisade_base::error_catalogue::{
     ER_WRONG_VALUE_FOR_VAR,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
-use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
+use palisade_base::sysvar::{Given, Kind, Place, Scope, Setting, Settings, Variable, VariableId, switches};
 use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
@@ -308,12 +308,13 @@ pub fn assign(
     if let Some(operation) = monitor_operation(id) {
         return assign_monitor(globals, engine, session, id, operation, value);
     }
-    let setting = given_setting(globals, session, at, id, value)?;
-    let current = || match at {
+    let given = given_setting(globals, session, at, id, value)?;
+    let current = match at {
         Place::Global => globals.load().get(id).clone(),
         Place::Session => session.settings.get(id).clone(),
     };
-    check_taken(id, &setting, &current())?;
+    let setting = merge_switches(globals, at, id, given, &current);
+    check_taken(id, &setting, &current)?;
     if matches!(id, sysvar::READ_ONLY | sysvar::SUPER_READ_ONLY)
         && setting == Setting::Bool(true)
         && (session.in_transaction || session.has_locked_tables())
@@ -326,7 +327,6 @@ pub fn assign(
         }
         return Ok(());
     }
-    let setting = merge_switches(id, setting, current);
     if let (sysvar::SQL_MODE, Setting::Flags(modes)) = (id, &setting) {
         warn_of_modes(session, *modes);
     }
@@ -445,7 +445,7 @@ pub fn persisted_text(
         Setting::Text(text) => Setting::Text(session_variables::check_text(variable.name, text)?.into()),
         _ => setting,
     };
-    let setting = merge_switches(id, setting, || globals.load().get(id).clone());
+    let setting = merge_switches(globals, Place::Global, id, setting, globals.load().get(id));
     // an option, when the server starts again
     check_taken(id, &setting, &setting)?;
     Ok(kept_text(variable, &setting))
@@ -472,6 +472,9 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         }
         (sysvar::INNODB_BUFFER_POOL_FILENAME, Setting::Text(name)) if !pool_dump::is_file_name(name) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, name))
+        }
+        (sysvar::OPTIMIZER_TRACE, Setting::Text(switches)) if switches.contains("enabled=on") => {
+            Err(variable.not_supported(setting))
         }
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
@@ -543,33 +546,21 @@ fn wrong_type(variable: &Variable) -> MysqlError {
     mysql_error!(ER_WRONG_TYPE_FOR_VAR, variable.name)
 }
 
-/// `optimizer_switch='mrr=off'` changes one switch and leaves the others.
-fn merge_switches(id: VariableId, setting: Setting, current: impl FnOnce() -> Setting) -> Setting {
-    if id != sysvar::OPTIMIZER_SWITCH {
-        return setting;
-    }
-    let (Setting::Text(changes), Setting::Text(old)) = (&setting, current()) else { return setting };
-    let mut switches: Vec<(&str, &str)> =
-        old.split(',').filter_map(|switch| switch.split_once('=')).collect();
-    for (name, value) in changes.split(',').filter_map(|switch| switch.split_once('=')) {
-        if let Some((_, slot)) = switches.iter_mut().find(|(known, _)| *known == name.trim()) {
-            *slot = value.trim();
-        }
-    }
-    let joined: Vec<String> = switches.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    Setting::Text(joined.join(",").into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_of_one_switch_leaves_the_others() {
-        let current = || Setting::Text("a=on,b=off".into());
-        let merged = merge_switches(sysvar::OPTIMIZER_SWITCH, Setting::Text("b=on".into()), current);
-        assert_eq!(merged, Setting::Text("a=on,b=on".into()));
-        let other = merge_switches(sysvar::INIT_CONNECT, Setting::Text("b=on".into()), current);
-        assert_eq!(other, Setting::Text("b=on".into()));
-    }
+/// A list of switches changes those that it names and leaves the others. A session's default is the server's
+/// value.
+fn merge_switches(
+    globals: &Globals,
+    at: Place,
+    id: VariableId,
+    setting: Setting,
+    current: &Setting,
+) -> Setting {
+    let Kind::Switches(own) = id.declaration().kind else { return setting };
+    let (Setting::Text(changes), Setting::Text(current)) = (&setting, current) else { return setting };
+    let settings = globals.load();
+    let default = match (at, settings.get(id)) {
+        (Place::Session, Setting::Text(default)) => default,
+        _ => own,
+    };
+    Setting::Text(switches::merged(changes, current, default).into())
 }

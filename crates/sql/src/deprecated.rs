@@ -101,5 +101,7 @@ fn warning(deprecated: &Deprecated) -> SqlError {
             MysqlError::with_message(&ER_WARN_DEPRECATED_SYNTAX, format!("'@@{name}' {text}"))
         }
         Deprecated::National => mysql_error!(ER_DEPRECATED_NATIONAL),
+        Deprecated::LeadingSpaces(name) => mysql_error!(ER_REMOVED_SPACES, name),
+        Deprecated::BlankName(name) => mysql_error!(ER_NAME_BECOMES_EMPTY, name),
     }
 }

@@ -7,7 +7,7 @@ use palisade_base::{Blocked, MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
-use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
+use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions, WrongName};
 
 use crate::bind::Binder;
 use crate::command::Command;
@@ -301,6 +301,13 @@ impl Sql {
         if session.restricted && !self.host.may_enter(session, name) {
             return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, name));
         }
+        if name.is_empty() {
+            return Err(mysql_error!(ER_NO_DB_ERROR));
+        }
+        if name.ends_with(' ') {
+            return Err(mysql_error!(ER_WRONG_DB_NAME, name));
+        }
+        crate::ddl::column::check_name(name)?;
         let known = self.engine.dictionary().schema(name).is_some();
         if known || crate::show::schema::is_virtual_schema(&*self.host, name) {
             session.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
@@ -562,6 +569,13 @@ impl Sql {
         parameters: &[Value],
         variables: &[ast::IntoVariable],
     ) -> SqlResult<Completion> {
+        let undeclared = variables.iter().find_map(|variable| match variable {
+            ast::IntoVariable::Local(name) => Some(name),
+            ast::IntoVariable::User(_) => None,
+        });
+        if let Some(name) = undeclared {
+            return Err(mysql_error!(ER_SP_UNDECLARED_VAR, name));
+        }
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         if query.output.len() != variables.len() {
             return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
@@ -578,9 +592,7 @@ impl Sql {
         };
         let mut cx = crate::expr::Context::new(session, &*self.host, &self.engine, &[], None);
         for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
-            let ast::IntoVariable::User(name) = variable else {
-                return Err(mysql_error!(ER_SP_UNDECLARED_VAR, "local"));
-            };
+            let ast::IntoVariable::User(name) = variable else { continue };
             crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
@@ -675,6 +687,11 @@ pub fn parse_options(session: &Session) -> ParseOptions {
 pub fn parse_error(error: ParseError) -> SqlError {
     match error {
         ParseError::Empty => mysql_error!(ER_EMPTY_QUERY),
+        ParseError::Name(WrongName::Database(name)) => mysql_error!(ER_WRONG_DB_NAME, name),
+        ParseError::Name(WrongName::Table(name)) => mysql_error!(ER_WRONG_TABLE_NAME, name),
+        ParseError::Name(WrongName::Routine(name)) => mysql_error!(ER_SP_WRONG_NAME, name),
+        ParseError::Name(WrongName::UserVariable(name)) => mysql_error!(ER_ILLEGAL_USER_VAR, name),
+        ParseError::Name(WrongName::TooLong(name)) => mysql_error!(ER_TOO_LONG_IDENT, name),
         other => MysqlError::with_message(&ER_PARSE_ERROR, other.to_string()),
     }
 }

@@ -155,3 +155,29 @@ fn lists_of_restricted_variables_are_by_name_and_of_variables() {
         }
     }
 }
+
+#[test]
+fn switches_are_changed_by_name() {
+    const ALL: &str = "a=on,b=off,b_c=on";
+    let check = |changes| switches::check(ALL, changes);
+    for list in ["", "a=off", "default", "default,b=on", "B=Default,b_c=of", "a =on"] {
+        assert_eq!(check(list), Ok(()), "{list}");
+    }
+    for (list, rest) in [
+        ("x=on", "x=on"),
+        ("a=on,b", "b"),
+        ("a=on,a=off", "a=off"),
+        ("a=on, b=on", " b=on"),
+        ("a=on,", ""),
+        ("b_=on,a=on", "b_=on,a=on"),
+        ("a=o", "a=o"),
+        ("a=1", "a=1"),
+    ] {
+        assert_eq!(check(list), Err(rest), "{list}");
+    }
+    let merged = |changes| switches::merged(changes, "a=off,b=off,b_c=off", "a=on,b=on,b_c=on");
+    assert_eq!(merged("B=of,b_c=default"), "a=off,b=off,b_c=on");
+    assert_eq!(merged("default,b=off"), "a=on,b=off,b_c=on");
+    assert_eq!(switches::of_bits(ALL, 5).as_deref(), Some("a=on,b=off,b_c=on"));
+    assert_eq!(switches::of_bits(ALL, 16), None);
+}

@@ -363,8 +363,12 @@ pub enum AlterAction {
     DropDefault(Name),
     SetColumnVisible(Name, bool),
     SetIndexVisible(Name, bool),
-    /// ALTER CHECK name [NOT] ENFORCED.
-    SetCheckEnforced(Name, bool),
+    /// ALTER CHECK name [NOT] ENFORCED; ALTER CONSTRAINT, whose constraint may be another one.
+    SetEnforced {
+        name: Name,
+        enforced: bool,
+        is_check: bool,
+    },
     /// CONVERT TO CHARACTER SET; `None` is DEFAULT.
     ConvertTo {
         charset: Option<Name>,

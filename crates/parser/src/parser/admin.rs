@@ -102,7 +102,7 @@ impl Parser<'_> {
             matches!(kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize | MaintenanceKind::Repair);
         let no_binlog = logs && self.accept_any(&[Keyword::NO_WRITE_TO_BINLOG, Keyword::LOCAL]).is_some();
         self.expect_any(&[Keyword::TABLE, Keyword::TABLES])?;
-        let tables = self.list(Self::object_name)?;
+        let tables = self.list(Self::table_name)?;
         let (mut options, mut histogram) = (Vec::new(), None);
         match kind {
             MaintenanceKind::Analyze => histogram = self.optional_histogram()?,
@@ -161,7 +161,7 @@ impl Parser<'_> {
     }
 
     fn flush_tables(&mut self) -> Parsed<FlushTarget> {
-        let tables = if self.is_name() { self.list(Self::object_name)? } else { Vec::new() };
+        let tables = if self.is_name() { self.list(Self::table_name)? } else { Vec::new() };
         let with_read_lock = self.accept(Keyword::WITH);
         if with_read_lock {
             self.expect_all(&[Keyword::READ, Keyword::LOCK])?;

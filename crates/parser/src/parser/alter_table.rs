@@ -11,7 +11,7 @@ use crate::lexer::Keyword;
 impl Parser<'_> {
     /// Behind ALTER TABLE.
     pub(super) fn alter_table(&mut self) -> Parsed<Statement> {
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let mut alter = AlterTable { table, actions: Vec::new(), partitioning: None };
         let mut first = true;
         while !ends_statement(self.token.kind) {
@@ -214,12 +214,12 @@ impl Parser<'_> {
                 if self.accept_any(&[Keyword::TO, Keyword::AS]).is_none() {
                     self.accept_equal();
                 }
-                Ok(AlterAction::RenameTo(self.object_name()?))
+                Ok(AlterAction::RenameTo(self.table_name()?))
             }
             Some(keyword) => {
                 let old = self.name()?;
                 self.expect(Keyword::TO)?;
-                let new = if keyword == Keyword::COLUMN { self.name()? } else { self.new_index_name()? };
+                let new = self.name()?;
                 Ok(match keyword {
                     Keyword::COLUMN => AlterAction::RenameColumn(old, new),
                     _ => AlterAction::RenameIndex(old, new),
@@ -238,11 +238,11 @@ impl Parser<'_> {
                 return Ok(AlterAction::SetIndexVisible(name, visible));
             }
             Keyword::CHECK | Keyword::CONSTRAINT => {
-                self.advance();
+                let is_check = self.advance().keyword == Keyword::CHECK;
                 let name = self.name()?;
-                let not = self.accept(Keyword::NOT);
+                let enforced = !self.accept(Keyword::NOT);
                 self.expect(Keyword::ENFORCED)?;
-                return Ok(AlterAction::SetCheckEnforced(name, !not));
+                return Ok(AlterAction::SetEnforced { name, enforced, is_check });
             }
             _ => {}
         }
@@ -320,7 +320,7 @@ impl Parser<'_> {
                 self.expect(Keyword::PARTITION)?;
                 let partition = self.name()?;
                 self.expect_all(&[Keyword::WITH, Keyword::TABLE])?;
-                let table = self.object_name()?;
+                let table = self.table_name()?;
                 let how = self.accept_any(&[Keyword::WITH, Keyword::WITHOUT]);
                 if how.is_some() {
                     self.expect(Keyword::VALIDATION)?;

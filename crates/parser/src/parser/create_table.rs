@@ -12,7 +12,7 @@ impl Parser<'_> {
     /// Behind CREATE [TEMPORARY] TABLE.
     pub(super) fn create_table(&mut self, temporary: bool) -> Parsed<Statement> {
         let if_not_exists = self.if_not_exists()?;
-        let name = self.object_name()?;
+        let name = self.table_name()?;
         let mut table = CreateTable {
             temporary,
             if_not_exists,
@@ -26,7 +26,7 @@ impl Parser<'_> {
             query: None,
         };
         if self.accept(Keyword::LIKE) {
-            table.like = Some(self.object_name()?);
+            table.like = Some(self.table_name()?);
             return Ok(Statement::CreateTable(Box::new(table)));
         }
         if self.is_symbol(b'(') {
@@ -34,7 +34,7 @@ impl Parser<'_> {
             if next.keyword == Keyword::LIKE {
                 self.advance();
                 self.advance();
-                table.like = Some(self.object_name()?);
+                table.like = Some(self.table_name()?);
                 self.expect_symbol(b')')?;
                 return Ok(Statement::CreateTable(Box::new(table)));
             }
@@ -106,7 +106,7 @@ impl Parser<'_> {
         if matches!(kind, IndexKind::Unique | IndexKind::FullText | IndexKind::Spatial) {
             self.accept_any(&[Keyword::INDEX, Keyword::KEY]);
         }
-        let own_name = if self.is_name() { Some(self.new_index_name()?) } else { None };
+        let own_name = if self.is_name() { Some(self.name()?) } else { None };
         let name = own_name.or(constraint_name);
         Ok(Some(TableConstraint::Index(self.index_definition(kind, name)?)))
     }
@@ -189,7 +189,7 @@ impl Parser<'_> {
 
     fn references(&mut self) -> Parsed<References> {
         self.expect(Keyword::REFERENCES)?;
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let columns = self.optional_names()?;
         let matching = if self.accept(Keyword::MATCH) {
             Some(self.expect_any(&[Keyword::FULL, Keyword::PARTIAL, Keyword::SIMPLE])?.text().to_owned())
@@ -557,13 +557,13 @@ impl Parser<'_> {
 
     /// Behind CREATE [UNIQUE | FULLTEXT | SPATIAL] INDEX.
     pub(super) fn create_index(&mut self, kind: IndexKind) -> Parsed<Statement> {
-        let name = self.new_index_name()?;
+        let name = self.name()?;
         let mut using = None;
         if self.accept_any(&[Keyword::USING, Keyword::TYPE]).is_some() {
             using = Some(IndexOption::Using(self.index_type()?));
         }
         self.expect(Keyword::ON)?;
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let mut index = self.index_definition(kind, Some(name))?;
         index.options.splice(0..0, using);
         let (algorithm, lock) = self.algorithm_and_lock()?;
@@ -574,7 +574,7 @@ impl Parser<'_> {
     pub(super) fn drop_index(&mut self) -> Parsed<Statement> {
         let name = self.index_name()?;
         self.expect(Keyword::ON)?;
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let (algorithm, lock) = self.algorithm_and_lock()?;
         Ok(Statement::DropIndex(DropIndex { table, name, algorithm, lock }))
     }

@@ -26,7 +26,7 @@ impl Parser<'_> {
         let priority = self.insert_priority(replace);
         let ignore = !replace && self.accept(Keyword::IGNORE);
         self.accept(Keyword::INTO);
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let partitions = self.optional_partitions()?;
         let mut insert = Insert {
             replace,
@@ -180,6 +180,7 @@ impl Parser<'_> {
             self.expect(Keyword::USING)?;
             return Ok(DeleteTarget::Multi { targets, tables: self.table_references()? });
         }
+        self.check_table_name(&first);
         let mut table = crate::ast::TableFactor { name: first, ..Default::default() };
         table.alias = self.optional_table_alias()?;
         table.partitions = self.optional_partitions()?;

@@ -7,6 +7,7 @@ use crate::ast::{
     Account, Grant, Name, ObjectName, Privilege, PrivilegeLevel, PrivilegeObject, PrivilegeTarget, Revoke,
     Revoked, Statement,
 };
+use crate::error::WrongName;
 use crate::lexer::{Keyword, TokenKind};
 
 /// An item of the list between GRANT and ON or TO.
@@ -211,11 +212,18 @@ impl Parser<'_> {
         }
         let first: Name = self.name()?;
         if !self.accept_symbol(b'.') {
-            return Ok(PrivilegeLevel::Object(ObjectName { schema: None, name: first }));
+            let name = ObjectName { schema: None, name: first };
+            self.check_table_name(&name);
+            return Ok(PrivilegeLevel::Object(name));
         }
         if self.accept_symbol(b'*') {
+            self.check_name(&first, WrongName::Database);
             return Ok(PrivilegeLevel::Database(first));
         }
-        Ok(PrivilegeLevel::Object(ObjectName { schema: Some(first), name: self.name()? }))
+        let name = ObjectName { schema: Some(first), name: self.name()? };
+        // MySQL looks at the database alone if both are wrong.
+        self.check_name(name.schema.as_deref().unwrap_or_default(), WrongName::Database);
+        self.check_table_name(&name);
+        Ok(PrivilegeLevel::Object(name))
     }
 }

@@ -24,7 +24,7 @@ impl Parser<'_> {
         let path = self.string()?;
         let duplicates = self.optional_duplicates();
         self.expect_all(&[Keyword::INTO, Keyword::TABLE])?;
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let partitions = self.optional_partitions()?;
         let charset = self.optional_character_set()?;
         let mut rows_identified_by = None;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
         let fields = self.list(|p| {
             if p.is_symbol(b'@') {
-                return Ok(LoadField::UserVariable(p.user_variable()?));
+                return Ok(LoadField::UserVariable(p.assigned_variable()?));
             }
             Ok(LoadField::Column(p.column_name()?))
         })?;
@@ -155,7 +155,7 @@ impl Parser<'_> {
 
     /// A table of CACHE INDEX or LOAD INDEX.
     pub(super) fn cached_table(&mut self) -> Parsed<CachedTable> {
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let mut partitions = None;
         if self.accept(Keyword::PARTITION) {
             self.expect_symbol(b'(')?;
@@ -175,7 +175,7 @@ impl Parser<'_> {
 
     pub(super) fn handler(&mut self) -> Parsed<Statement> {
         self.advance();
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let action = match self.expect_any(&[Keyword::OPEN, Keyword::READ, Keyword::CLOSE])? {
             Keyword::OPEN => HandlerAction::Open(self.optional_table_alias()?),
             Keyword::CLOSE => HandlerAction::Close,

@@ -3,7 +3,11 @@
 use super::{Parsed, Parser};
 use crate::Deprecated;
 use crate::ast::{Account, ColumnName, Name, ObjectName};
+use crate::error::WrongName;
 use crate::lexer::{Keyword, Token, TokenKind};
+
+/// Characters that a name has at most.
+const LONGEST_NAME: usize = 64;
 
 impl Parser<'_> {
     /// Whether the current token may be an identifier.
@@ -21,17 +25,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// The name of an index that is made, which may be empty where it is quoted: that is an error of the
-    /// statement's, not of the grammar.
-    pub(super) fn new_index_name(&mut self) -> Parsed<Name> {
-        if self.is_kind(TokenKind::QuotedName) && self.bytes(self.token).len() == 2 {
-            self.advance();
-            return Ok(Name::new());
-        }
-        self.name()
-    }
-
-    /// The identifier a token spells; it must be UTF-8 and not empty.
+    /// The identifier a token spells; it must be UTF-8. A quoted one may be empty: what cannot be called so says it.
     pub(super) fn name_text(&self, token: Token) -> Parsed<Name> {
         let bytes = self.bytes(token);
         let (text, quote) = match bytes {
@@ -43,7 +37,6 @@ impl Parser<'_> {
         };
         let (single, doubled) = match quote {
             None => return Ok(text.to_owned()),
-            Some(_) if text.is_empty() => return self.fail(),
             Some(b'`') => ("`", "``"),
             Some(_) => ("\"", "\"\""),
         };
@@ -71,6 +64,47 @@ impl Parser<'_> {
         Ok(ObjectName { schema: None, name: first })
     }
 
+    /// `[schema.]table`: the name of a table or view that the statement is about.
+    pub(super) fn table_name(&mut self) -> Parsed<ObjectName> {
+        let name = self.object_name()?;
+        self.check_table_name(&name);
+        Ok(name)
+    }
+
+    /// Notes what a table cannot be called.
+    pub(super) fn check_table_name(&mut self, name: &ObjectName) {
+        self.check_name(&name.name, WrongName::Table);
+        if let Some(schema) = &name.schema {
+            self.check_name(schema, WrongName::Database);
+        }
+    }
+
+    /// The name of a database.
+    pub(super) fn database_name(&mut self) -> Parsed<Name> {
+        let name = self.name()?;
+        self.check_name(&name, WrongName::Database);
+        Ok(name)
+    }
+
+    /// Notes a name that nothing of its kind can have, for when the statement has been read.
+    pub(super) fn check_name(&mut self, name: &str, wrong: fn(Name) -> WrongName) {
+        if self.wrong_name.is_some() {
+            return;
+        }
+        if name.is_empty() || name.ends_with(' ') {
+            self.wrong_name = Some(wrong(name.to_owned()));
+        } else if name.len() > LONGEST_NAME && name.chars().count() > LONGEST_NAME {
+            let name = wrong(name.to_owned());
+            self.wrong_name = Some(match name {
+                WrongName::UserVariable(_) => name,
+                WrongName::Table(name) | WrongName::Database(name) | WrongName::Routine(name) => {
+                    WrongName::TooLong(name)
+                }
+                WrongName::TooLong(_) => name,
+            });
+        }
+    }
+
     /// `[[schema.]table.]column`.
     pub(super) fn column_name(&mut self) -> Parsed<ColumnName> {
         let first = self.name()?;
@@ -86,6 +120,7 @@ impl Parser<'_> {
         if !self.accept_symbol(b'.') {
             return Ok(ColumnName { schema: None, table: Some(first), column: second });
         }
+        self.check_name(&first, WrongName::Database);
         Ok(ColumnName { schema: Some(first), table: Some(second), column: self.name()? })
     }
 
@@ -114,6 +149,13 @@ impl Parser<'_> {
     pub(super) fn user_variable(&mut self) -> Parsed<Name> {
         self.expect_symbol(b'@')?;
         self.variable_after_at()
+    }
+
+    /// `@name` to which something is assigned.
+    pub(super) fn assigned_variable(&mut self) -> Parsed<Name> {
+        let name = self.user_variable()?;
+        self.check_name(&name, WrongName::UserVariable);
+        Ok(name)
     }
 
     /// A character set: a name, a string, or BINARY.

@@ -52,7 +52,7 @@ impl Parser<'_> {
             }
             Keyword::DATABASE | Keyword::SCHEMA => {
                 let if_not_exists = self.if_not_exists()?;
-                let name = self.name()?;
+                let name = self.database_name()?;
                 let options = self.database_options()?;
                 Ok(Statement::CreateDatabase(CreateDatabase { if_not_exists, name, options }))
             }
@@ -103,7 +103,7 @@ impl Parser<'_> {
     }
 
     fn create_view(&mut self, preamble: Preamble, alter: bool) -> Parsed<Statement> {
-        let name = self.object_name()?;
+        let name = self.table_name()?;
         let columns = self.optional_names()?;
         self.expect(Keyword::AS)?;
         let start = self.token.start;
@@ -147,8 +147,11 @@ impl Parser<'_> {
             _ if preamble.definer.is_some() => Err(super::Rejected(start)),
             Keyword::TABLE => self.alter_table(),
             Keyword::DATABASE | Keyword::SCHEMA => {
-                let name =
-                    if self.is_name() && !self.is_database_option() { Some(self.name()?) } else { None };
+                let name = if self.is_name() && !self.is_database_option() {
+                    Some(self.database_name()?)
+                } else {
+                    None
+                };
                 let at = self.token.start;
                 let options = self.database_options()?;
                 if options == DatabaseOptions::default() {
@@ -229,12 +232,13 @@ impl Parser<'_> {
                 self.drop_table(true)
             }
             Keyword::INDEX => self.drop_index(),
-            Keyword::DATABASE | Keyword::SCHEMA => {
-                Ok(Statement::DropDatabase(DropDatabase { if_exists: self.if_exists()?, name: self.name()? }))
-            }
+            Keyword::DATABASE | Keyword::SCHEMA => Ok(Statement::DropDatabase(DropDatabase {
+                if_exists: self.if_exists()?,
+                name: self.database_name()?,
+            })),
             Keyword::VIEW => {
                 let if_exists = self.if_exists()?;
-                let views = self.list(Self::object_name)?;
+                let views = self.list(Self::table_name)?;
                 self.accept_any(&[Keyword::RESTRICT, Keyword::CASCADE]);
                 Ok(Statement::DropView(DropView { if_exists, views }))
             }
@@ -259,7 +263,7 @@ impl Parser<'_> {
 
     fn drop_table(&mut self, temporary: bool) -> Parsed<Statement> {
         let if_exists = self.if_exists()?;
-        let tables = self.list(Self::object_name)?;
+        let tables = self.list(Self::table_name)?;
         self.accept_any(&[Keyword::RESTRICT, Keyword::CASCADE]);
         Ok(Statement::DropTable(DropTable { temporary, if_exists, tables }))
     }
@@ -271,9 +275,9 @@ impl Parser<'_> {
             return self.rename_user();
         }
         Ok(Statement::RenameTable(self.list(|p| {
-            let old = p.object_name()?;
+            let old = p.table_name()?;
             p.expect(Keyword::TO)?;
-            Ok((old, p.object_name()?))
+            Ok((old, p.table_name()?))
         })?))
     }
 

@@ -4,9 +4,10 @@ use super::{Parsed, Parser};
 use crate::Deprecated;
 use crate::ast::{
     CombinationTerm, CommonTable, Expr, FrameBound, FrameExclusion, FrameUnit, Into, IntoVariable, Limit,
-    Literal, LockWait, Locking, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, SetOperator,
-    WindowFrame, WindowSpec, With,
+    Literal, LockWait, Locking, Name, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem,
+    SetOperator, WindowFrame, WindowSpec, With,
 };
+use crate::error::WrongName;
 use crate::lexer::{Keyword, Token, TokenKind};
 
 /// How much deeper a query in a query is: MySQL allows some sixty.
@@ -143,7 +144,7 @@ impl Parser<'_> {
             }
             Keyword::TABLE => {
                 self.advance();
-                Ok((QueryBody::Table(self.object_name()?), None))
+                Ok((QueryBody::Table(self.table_name()?), None))
             }
             _ if self.is_symbol(b'(') => {
                 self.advance();
@@ -285,7 +286,7 @@ impl Parser<'_> {
 
     pub(super) fn target_variable(&mut self) -> Parsed<IntoVariable> {
         if self.is_symbol(b'@') {
-            return Ok(IntoVariable::User(self.user_variable()?));
+            return Ok(IntoVariable::User(self.assigned_variable()?));
         }
         Ok(IntoVariable::Local(self.name_or_string()?))
     }
@@ -369,14 +370,24 @@ impl Parser<'_> {
         let start = self.token;
         let expr = self.expr()?;
         let text = self.item_name(start, &expr);
-        Ok(SelectItem::Expr { expr, alias: self.optional_alias()?, text })
+        Ok(SelectItem::Expr { expr, alias: self.optional_item_alias()?, text })
+    }
+
+    /// An alias without what precedes its first letter, of which the statement is warned.
+    fn optional_item_alias(&mut self) -> Parsed<Option<Name>> {
+        let Some(alias) = self.optional_alias()? else { return Ok(None) };
+        let name = from_first_letter(&alias);
+        match name {
+            "" if !alias.is_empty() => self.note(Deprecated::BlankName(alias.clone())),
+            name if name.len() < alias.len() => self.note(Deprecated::LeadingSpaces(alias.clone())),
+            _ => {}
+        }
+        Ok(Some(name.to_owned()))
     }
 
     /// What a column without an alias is called: its expression as it was written, for the most part.
     fn item_name(&self, start: Token, expr: &Expr) -> String {
-        let trimmed = |value: &[u8]| {
-            String::from_utf8_lossy(value).trim_start_matches([' ', '\t', '\n', '\r']).to_owned()
-        };
+        let trimmed = |value: &[u8]| from_first_letter(&String::from_utf8_lossy(value)).to_owned();
         match expr {
             // A string is named by its value, or its first part's.
             Expr::Literal(Literal::String(_)) if start.kind == TokenKind::String => {
@@ -421,6 +432,9 @@ impl Parser<'_> {
             && ahead.next_token().kind == star
         {
             let name = self.object_name()?;
+            if let Some(schema) = &name.schema {
+                self.check_name(schema, WrongName::Database);
+            }
             self.advance();
             self.advance();
             return Ok(Some(name));
@@ -516,4 +530,9 @@ fn nested(query: Query) -> QueryBody {
 
 fn combined(first: QueryBody, rest: Vec<CombinationTerm>) -> QueryBody {
     if rest.is_empty() { first } else { QueryBody::Combination { first: Box::new(first), rest } }
+}
+
+/// What a column is called for a text: what follows the spaces and control characters that it begins with.
+fn from_first_letter(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c == ' ' || c.is_ascii_control())
 }

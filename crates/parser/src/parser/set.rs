@@ -44,7 +44,7 @@ impl Parser<'_> {
     fn assignment(&mut self, scope: &mut VariableScope) -> Parsed<Assignment> {
         match self.token.kind {
             TokenKind::Symbol(b'@') => {
-                let name = self.user_variable()?;
+                let name = self.assigned_variable()?;
                 self.expect_assign()?;
                 return Ok(Assignment::User(name, self.expr()?));
             }

@@ -156,7 +156,7 @@ impl Parser<'_> {
     /// `[FROM | IN database]`.
     fn optional_database(&mut self) -> Parsed<Option<Name>> {
         if self.accept_any(&[Keyword::FROM, Keyword::IN]).is_some() {
-            Ok(Some(self.name()?))
+            Ok(Some(self.database_name()?))
         } else {
             Ok(None)
         }
@@ -165,7 +165,7 @@ impl Parser<'_> {
     /// `FROM table [FROM database]`.
     fn shown_table(&mut self) -> Parsed<ObjectName> {
         self.expect_any(&[Keyword::FROM, Keyword::IN])?;
-        let mut table = self.object_name()?;
+        let mut table = self.table_name()?;
         if let Some(database) = self.optional_database()? {
             table.schema = Some(database);
         }
@@ -177,10 +177,10 @@ impl Parser<'_> {
         let keyword = self.token.keyword;
         self.advance();
         Ok(match keyword {
-            Keyword::TABLE => ShowWhat::CreateTable(self.object_name()?),
-            Keyword::VIEW => ShowWhat::CreateView(self.object_name()?),
+            Keyword::TABLE => ShowWhat::CreateTable(self.table_name()?),
+            Keyword::VIEW => ShowWhat::CreateView(self.table_name()?),
             Keyword::DATABASE | Keyword::SCHEMA => {
-                ShowWhat::CreateDatabase { if_not_exists: self.if_not_exists()?, name: self.name()? }
+                ShowWhat::CreateDatabase { if_not_exists: self.if_not_exists()?, name: self.database_name()? }
             }
             Keyword::PROCEDURE => ShowWhat::CreateProcedure(self.object_name()?),
             Keyword::FUNCTION => ShowWhat::CreateFunction(self.object_name()?),
@@ -321,7 +321,7 @@ impl Parser<'_> {
         if explains {
             return self.explain();
         }
-        let table = self.object_name()?;
+        let table = self.table_name()?;
         let pattern = match self.token.kind {
             TokenKind::String => Some(self.string()?),
             _ if self.is_name() => Some(self.name()?.into_bytes()),
@@ -357,7 +357,7 @@ impl Parser<'_> {
                 _ => return Err(super::Rejected(start)),
             });
         }
-        let into = if self.accept(Keyword::INTO) { Some(self.user_variable()?) } else { None };
+        let into = if self.accept(Keyword::INTO) { Some(self.assigned_variable()?) } else { None };
         let mut schema = None;
         if self.accept(Keyword::FOR) {
             if !analyze && into.is_none() && self.accept(Keyword::CONNECTION) {

@@ -8,6 +8,7 @@ use crate::ast::{
     Case, Cast, CastType, ColumnName, DateArithmetic, Expr, IntervalUnit, Literal, Match, Query,
     SystemVariable, TemporalKind, UnaryOp, VariableScope,
 };
+use crate::error::WrongName;
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -72,6 +73,7 @@ impl Parser<'_> {
     fn user_variable_expr(&mut self) -> Parsed<Expr> {
         let name = self.user_variable()?;
         if self.accept_kind(TokenKind::Assign).is_some() {
+            self.check_name(&name, WrongName::UserVariable);
             let value = self.expr()?;
             self.note(Deprecated::Assignment);
             return Ok(Expr::AssignUserVariable(name, Box::new(value)));
@@ -193,6 +195,7 @@ impl Parser<'_> {
         let word = self.token.keyword;
         let first = self.name()?;
         if self.is_symbol(b'(') {
+            self.check_name(&first, WrongName::Routine);
             return self.function(None, first, word);
         }
         if !self.is_symbol(b'.') {
@@ -204,6 +207,8 @@ impl Parser<'_> {
         {
             self.advance();
             let name = self.name()?;
+            self.check_name(&first, WrongName::Database);
+            self.check_name(&name, WrongName::Routine);
             return self.function(Some(first), name, Keyword::None);
         }
         let column = self.column_name_after(first)?;

@@ -27,7 +27,7 @@ impl Parser<'_> {
             Keyword::TRUNCATE => {
                 self.advance();
                 self.accept(Keyword::TABLE);
-                Ok(Statement::TruncateTable(self.object_name()?))
+                Ok(Statement::TruncateTable(self.table_name()?))
             }
             Keyword::DESC | Keyword::DESCRIBE | Keyword::EXPLAIN => self.describe(),
             Keyword::DO => {

@@ -156,7 +156,7 @@ impl Parser<'_> {
 
     /// A table by name with alias, partitions and hints.
     pub(super) fn named_table(&mut self) -> Parsed<TableFactor> {
-        let name = self.object_name()?;
+        let name = self.table_name()?;
         let partitions = self.optional_partitions()?;
         let alias = self.optional_table_alias()?;
         let mut index_hints = Vec::new();
@@ -197,7 +197,8 @@ impl Parser<'_> {
         let indexes = if kind == IndexHintKind::Use && self.is_symbol(b')') {
             Vec::new()
         } else {
-            self.list(Self::index_name)?
+            // One without a name names none.
+            self.list(Self::index_name)?.into_iter().filter(|name| !name.is_empty()).collect()
         };
         self.expect_symbol(b')')?;
         Ok(Some(IndexHint { kind, scope, indexes }))

@@ -161,7 +161,7 @@ impl Parser<'_> {
         }
         self.expect_any(&[Keyword::TABLES, Keyword::TABLE])?;
         Ok(Statement::LockTables(self.list(|p| {
-            let table = p.object_name()?;
+            let table = p.table_name()?;
             let alias = p.optional_table_alias()?;
             p.accept(Keyword::LOW_PRIORITY);
             let write = p.expect_any(&[Keyword::READ, Keyword::WRITE])? == Keyword::WRITE;

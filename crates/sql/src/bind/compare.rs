@@ -93,6 +93,18 @@ pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
     if reads(&left.ty) || reads(&right.ty) {
         constant_as_column(left, right);
         constant_as_column(right, left);
+        bits_as_number(left, right);
+        bits_as_number(right, left);
+    }
+}
+
+/// A binary literal beside a column of type BIGINT, as the number that it is.
+fn bits_as_number(expr: &mut Expr, with: &Expr) {
+    let is_bigint = matches!(with.ty, SqlType::Int { width: IntWidth::Big, .. }) && with.is_field();
+    if is_bigint && matches!(expr.node, Node::Literal(Value::Bit { .. })) {
+        let (operand, target) = (std::mem::replace(expr, Expr::null()), CastTarget::Unsigned);
+        let (ty, nullable) = (target.result_type(&operand.ty), operand.nullable);
+        *expr = Expr::computed(Node::Cast { operand: Box::new(operand), target }, ty, nullable);
     }
 }
 

@@ -164,7 +164,9 @@ impl Source {
 
     /// Position of a column by name; the engine's own columns are not found.
     pub fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| same_name(&column.name, name))
+        // A column of the engine's own has no name.
+        let is_named = |column: &SourceColumn| !(column.hidden && column.name.is_empty());
+        self.columns.iter().position(|column| same_name(&column.name, name) && is_named(column))
     }
 
     /// The source of rows of a table that is being defined.
@@ -260,7 +262,7 @@ pub fn same_name(left: &str, right: &str) -> bool {
 pub fn written(name: &ColumnName) -> String {
     match (&name.schema, &name.table) {
         (Some(schema), Some(table)) => format!("{schema}.{table}.{}", name.column),
-        (_, Some(table)) => format!("{table}.{}", name.column),
+        (_, Some(table)) if !table.is_empty() => format!("{table}.{}", name.column),
         _ => name.column.clone(),
     }
 }

@@ -12,10 +12,10 @@ mod columns;
 pub mod online;
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME,
-    ER_ILLEGAL_HA_CREATE_OPTION, ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS,
-    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_UNKNOWN_ERROR,
-    WARN_DATA_TRUNCATED,
+    ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND,
+    ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME, ER_ILLEGAL_HA_CREATE_OPTION, ER_INVALID_USE_OF_NULL,
+    ER_KEY_DOES_NOT_EXITS, ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, ER_PK_INDEX_CANT_BE_INVISIBLE,
+    ER_UNKNOWN_ERROR, WARN_DATA_TRUNCATED,
 };
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::descriptor::{Check, Column, DefaultValue, Generated, Index, IndexPart, TableDef};
@@ -281,8 +281,8 @@ impl Draft {
                 self.changed.rebuild |= self.request.is_copy();
                 Ok(())
             }
-            AlterAction::SetCheckEnforced(name, enforced) => {
-                let check = self.check(name)?;
+            AlterAction::SetEnforced { name, enforced, is_check } => {
+                let check = if *is_check { self.check(name) } else { self.enforceable(name) }?;
                 let newly = *enforced && !self.def.checks.at(check)?.enforced;
                 self.def.checks.at_mut(check)?.enforced = *enforced;
                 self.changed.rebuild |= newly;
@@ -334,6 +334,21 @@ impl Draft {
     fn check(&self, name: &str) -> SqlResult<usize> {
         let found = self.def.checks.iter().position(|check| check.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
+    }
+
+    /// The check that ALTER CONSTRAINT is about: 3941 for another constraint of that name, 3940 if there is
+    /// none.
+    fn enforceable(&self, name: &str) -> SqlResult<usize> {
+        if let Ok(check) = self.check(name) {
+            return Ok(check);
+        }
+        let index = self.def.index_number(name).and_then(|number| self.def.indexes.get(number));
+        let is_key = index.is_some_and(|index| index.unique && !index.hidden);
+        let is_foreign = self.def.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name));
+        Err(match is_key || is_foreign {
+            true => mysql_error!(ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED, name),
+            false => mysql_error!(ER_CONSTRAINT_NOT_FOUND, name),
+        })
     }
 
     /// Something that is to be dropped by action `number` is not there.

@@ -283,11 +283,11 @@ pub fn add_check(
     column: Option<&str>,
 ) -> SqlResult<()> {
     let name = match &check.name {
-        Some(name) => {
+        Some(name) if !name.is_empty() => {
             super::column::check_name(name)?;
             name.clone()
         }
-        None => next_check_name(def),
+        _ => next_check_name(def),
     };
     if def.checks.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
         return Err(mysql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, name));

@@ -56,6 +56,10 @@ pub fn add(
         let place = def.column_index(column).filter(|place| Some(*place) != def.row_id_column());
         columns.push(place.ok_or_else(|| mysql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, column))? as u16);
     }
+    let no_name = |name: &&String| column::check_column_name(name).is_err();
+    if let Some(name) = references.columns.iter().find(no_name) {
+        return Err(mysql_error!(ER_WRONG_COLUMN_NAME, name));
+    }
     let key = ForeignKey {
         name,
         columns,

@@ -254,7 +254,8 @@ const SUBSTITUTED: [&str; 6] = ["MyISAM", "MEMORY", "HEAP", "ARCHIVE", "CSV", "A
 /// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION
 /// or for an engine that is [`SUBSTITUTED`].
 fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult<()> {
-    if definer.disabled_engines.split(',').any(|disabled| disabled.trim().eq_ignore_ascii_case(name)) {
+    let is_disabled = |disabled: &str| disabled.trim().eq_ignore_ascii_case(name);
+    if !name.is_empty() && definer.disabled_engines.split(',').any(is_disabled) {
         let disabled = mysql_error!(ER_DISABLED_STORAGE_ENGINE, name);
         if definer.mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) || name.eq_ignore_ascii_case("innodb") {
             return Err(disabled);

@@ -4,7 +4,7 @@ use palisade_base::error_catalogue::{ER_INVALID_ARGUMENT_FOR_LOGARITHM, ER_WARN_
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_catalog::watch::PIECE;
-use palisade_catalog::{CollationId, Decimal, SqlType, Value};
+use palisade_catalog::{CollationId, Decimal, SqlType, Value, number};
 
 use super::{Evaluation, Function, Typed, effect, function};
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
@@ -46,7 +46,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("sin", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::sin))),
     function("sqrt", (1, 1), maybe_double, Strict(|cx, v, _, _| domain(cx, v, f64::sqrt))),
     function("tan", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::tan))),
-    function("truncate", (2, 2), round_type, Strict(truncate)),
+    function("truncate", (2, 2), truncate_type, Strict(truncate)),
 ];
 
 fn bigint(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -105,19 +105,54 @@ fn whole_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn round_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    // 9.9 has one more digit once it is rounded.
+    digits_type(arguments, 1)
+}
+
+fn truncate_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    digits_type(arguments, 0)
+}
+
+/// The type of a number of which so many digits behind the point are left as the second argument says, none
+/// without one. What cuts some off may need `more` before it.
+fn digits_type(arguments: &[Expr], more: u8) -> SqlResult<Typed> {
     let ty = match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Decimal { precision, scale, unsigned } => {
-            let digits = match arguments.get(1).map(|digits| &digits.node) {
-                None => 0,
-                Some(Node::Literal(Value::Int(digits))) => (*digits).clamp(0, i64::from(scale)) as u8,
-                Some(Node::Literal(Value::UInt(digits))) => (*digits).min(u64::from(scale)) as u8,
-                Some(_) => scale,
+            let wanted = match arguments.get(1) {
+                None => Some(0),
+                Some(digits) => literal_digits(digits),
             };
-            SqlType::Decimal { precision: (precision - scale + digits + 1).min(65), scale: digits, unsigned }
+            let digits = wanted.map_or(scale, |digits| digits.clamp(0, i64::from(scale)) as u8);
+            let lost = scale - digits;
+            let precision = if lost == 0 { precision } else { precision - lost + more };
+            SqlType::Decimal { precision: precision.clamp(1, 65), scale: digits, unsigned }
         }
         ty => ty,
     };
     Ok(Typed::strict(ty, arguments))
+}
+
+/// The whole number that a literal, or one with a sign, says where it is a count of digits.
+fn literal_digits(expr: &Expr) -> Option<i64> {
+    let of_double = |number: f64| number.round_ties_even() as i64;
+    match &expr.node {
+        Node::Negate(operand) => literal_digits(operand).map(i64::saturating_neg),
+        Node::Literal(value) => match value {
+            Value::Null => Some(0),
+            Value::Int(digits) => Some(*digits),
+            Value::UInt(digits) => Some(i64::try_from(*digits).unwrap_or(i64::MAX)),
+            Value::Double(number) => Some(of_double(*number)),
+            Value::Decimal(number) => Some(of_double(number.to_f64())),
+            Value::Bytes(text) => Some(of_double(number::parse_f64(text).value.trunc())),
+            Value::Bit { .. } => {
+                let bytes = text_of(value, &expr.ty);
+                let bits = bytes.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+                Some(i64::try_from(bits).unwrap_or(i64::MAX))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// `f(value)`; NULL outside the function's domain, where `f` gives NaN.

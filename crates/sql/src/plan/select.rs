@@ -447,7 +447,7 @@ impl Binder<'_> {
                         source.alias == name.name
                             && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
                     });
-                    let Some(source) = found else { return Err(mysql_error!(ER_BAD_TABLE_ERROR, name.name)) };
+                    let Some(source) = found else { return Err(unknown_table(name)) };
                     let count = scope.sources.at(source)?.columns.len();
                     for column in 0..count {
                         if !self.scope().sources.at(source)?.columns.at(column)?.hidden {
@@ -664,6 +664,16 @@ pub fn body_mentions(body: &QueryBody, name: &str) -> bool {
         QueryBody::Combination { first, rest } => {
             body_mentions(first, name) || rest.iter().any(|term| body_mentions(&term.body, name))
         }
+    }
+}
+
+/// 1051 for `t.*` where there is no `t`; 1096 where it has no name.
+#[cold]
+fn unknown_table(name: &ast::ObjectName) -> SqlError {
+    match &name.schema {
+        _ if name.name.is_empty() => mysql_error!(ER_NO_TABLES_USED),
+        None => mysql_error!(ER_BAD_TABLE_ERROR, name.name),
+        Some(schema) => mysql_error!(ER_BAD_TABLE_ERROR, format!("{schema}.{}", name.name)),
     }
 }
 

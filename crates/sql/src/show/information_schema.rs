@@ -46,7 +46,7 @@ pub(super) struct Definition {
     /// Its name, in upper case.
     pub(super) name: &'static str,
     /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `x` TEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED,
-    /// `n` BIGINT UNSIGNED, `d` DATETIME, `m` DECIMAL(9,6), `f` DOUBLE.
+    /// `n` BIGINT UNSIGNED, `b` TINYINT, `d` DATETIME, `m` DECIMAL(9,6), `f` DOUBLE.
     pub(super) columns: &'static str,
     /// How its rows are made.
     pub(super) rows: fn(&Source<'_>) -> Rows,
@@ -177,6 +177,7 @@ fn column_type(code: &str) -> SqlType {
     match code {
         "i" => SqlType::BIGINT,
         "j" => SqlType::INT,
+        "b" => SqlType::Int { width: IntWidth::Tiny, unsigned: false },
         "u" => SqlType::Int { width: IntWidth::Int, unsigned: true },
         "n" => SqlType::BIGINT_UNSIGNED,
         "d" => SqlType::DateTime { fsp: 0 },

@@ -1,6 +1,6 @@
 //! Tables of information_schema about the storage engine (`INNODB_...`), about attributes that storage
 //! engines are given (`..._EXTENSIONS`), and about what this server has none of: roles, views, full-text
-//! indexes, compressed pages.
+//! indexes, compressed pages, spatial reference systems, traces of the optimizer.
 //!
 //! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none
 //! of.
@@ -174,6 +174,11 @@ pub(super) static TABLES: &[Definition] = &[
         rows: none,
     },
     Definition {
+        name: "OPTIMIZER_TRACE",
+        columns: "QUERY s65535,TRACE s65535,MISSING_BYTES_BEYOND_MAX_MEM_SIZE j,INSUFFICIENT_PRIVILEGES b",
+        rows: none,
+    },
+    Definition {
         name: "ROLE_COLUMN_GRANTS",
         columns: "GRANTOR s97,GRANTOR_HOST s256,GRANTEE s32,GRANTEE_HOST s255,TABLE_CATALOG s3,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,PRIVILEGE_TYPE t,IS_GRANTABLE s3",
         rows: none,
@@ -201,6 +206,11 @@ pub(super) static TABLES: &[Definition] = &[
     Definition {
         name: "ST_GEOMETRY_COLUMNS",
         columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,SRS_NAME s80,SRS_ID u,GEOMETRY_TYPE_NAME t",
+        rows: none,
+    },
+    Definition {
+        name: "ST_SPATIAL_REFERENCE_SYSTEMS",
+        columns: "SRS_NAME s80,SRS_ID u,ORGANIZATION s256,ORGANIZATION_COORDSYS_ID u,DEFINITION s4096,DESCRIPTION s2048",
         rows: none,
     },
     Definition {
