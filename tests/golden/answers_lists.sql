@@ -22,6 +22,7 @@ SHOW CREATE TABLE m;
 
 -- STRCMP reads a constant beside a BIGINT or a YEAR as a comparison does.
 SELECT STRCMP(u, '42.0'), STRCMP(b, '42.0'), STRCMP(i, '1.0'), STRCMP(y, '24'), STRCMP(y, 24) FROM n ORDER BY id;
+SELECT STRCMP(u, x'32'), STRCMP(x'3432', b), STRCMP(i, x'31'), STRCMP(b, b'101010') FROM n ORDER BY id;
 
 -- A list of several rows is compared in the type of the left side.
 SELECT id, (i, i) IN ((1.4, 1), (10.4, 10)), (i, i) IN ((1.4, 1)), (s, s) IN ((1, 1), (10, 10)) FROM n ORDER BY id;

@@ -154,3 +154,23 @@ select regexp_substr('abc','b',9);
 SELECT 'a' regexp '\\a', 'a' REGEXP '\\061', '1' REGEXP '\\061', 'a' REGEXP '\\0141', 'a' REGEXP '\\x{61}', 'a' REGEXP '\\U00000061';
 SELECT '\n' REGEXP '\\v', '\n' REGEXP '\\V', '\t' REGEXP '\\h', ' ' REGEXP '\\h', 'a' REGEXP '\\H', '\r\n' REGEXP '^\\R$', '\n' REGEXP '[\\h]', '\t' REGEXP '[\\h]';
 SELECT '日本' REGEXP '^[[:alpha:]]+$', REGEXP_LIKE('é', '[[:upper:]]', 'c'), REGEXP_LIKE('Ж', '[[:lower:]]', 'c'), REGEXP_REPLACE('naïve café', '[^[:alpha:]]+', '-');
+-- The flags are looked at before the pattern, that before the place where to begin, and that before NULL.
+SELECT REGEXP_SUBSTR('abc', '(', 1, 1, 'z');
+SELECT REGEXP_SUBSTR('abc', '', NULL);
+SELECT REGEXP_SUBSTR(NULL, '(', 0);
+SELECT REGEXP_SUBSTR(NULL, 'a', 0);
+SELECT REGEXP_SUBSTR('abc', NULL, -1);
+SELECT REGEXP_REPLACE('abc', 'a', NULL, 0);
+SELECT REGEXP_SUBSTR(n, c, 0) FROM (SELECT '' AS c, NULL AS n UNION SELECT 'a', 'a') AS t;
+SELECT n REGEXP c FROM (SELECT '(' AS c, NULL AS n UNION SELECT 'a', 'a') AS t;
+SELECT REGEXP_SUBSTR(NULL, 'a', 5), REGEXP_INSTR(NULL, 'a', 0), REGEXP_LIKE('abc', '', NULL), REGEXP_SUBSTR('abc', 'a', NULL);
+SELECT REGEXP_INSTR('abc', '', 1, 1, 2);
+SELECT REGEXP_INSTR(NULL, 'a', 1, 1, -1);
+-- In an empty text nothing is replaced, and a search may begin anywhere.
+SELECT REGEXP_INSTR('', 'a', 0), REGEXP_INSTR('', 'a*', 0), REGEXP_INSTR('', 'a*', 3, 1, 1), REGEXP_INSTR('', 'a', 3);
+SELECT REGEXP_REPLACE('', 'a*', 'x'), REGEXP_REPLACE('', '^', '$9'), REGEXP_REPLACE('aaa', 'a', 'x', 1, -1), REGEXP_REPLACE('aaa', 'a', 'x', 2, -5);
+-- What replaces is held against the text, or the pattern if that is none.
+SELECT REGEXP_REPLACE(12, 'a', x'41');
+SELECT REGEXP_REPLACE(NULL, x'41', 'x');
+SELECT REGEXP_REPLACE(12, NULL, x'41'), REGEXP_REPLACE(NULL, x'41', 12), REGEXP_REPLACE(NULL, NULL, x'41');
+SELECT REGEXP_REPLACE(_binary'bin', NULL, 'x');

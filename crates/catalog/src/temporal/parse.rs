@@ -1,11 +1,10 @@
 //! Lenient reading of dates and times, as MySQL does it.
 //!
 //! Text is read as fields of digits. Delimited: any punctuation between them, white space or `T` between date
-//! and time. Undelimited: two digits a field, four for the year if there are 8 or at least 14 digits. A year
-//! of two digits is 2000..2069 or 1970..1999. A fraction may follow the second; after that an offset from
-//! UTC.
+//! and time. Undelimited, where the text or all before its first point is digits: two digits a field, four
+//! for the year if there are 4, 8 or at least 14 digits. A year of two digits is 2000..2069 or 1970..1999. A
+//! fraction may follow the second; after that an offset from UTC.
 
-use super::zone::parse_offset;
 use super::{Date, DateTime, Time};
 use crate::part::from;
 
@@ -180,11 +179,12 @@ fn is_punctuation(byte: u8) -> bool {
 fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     let mut cursor = Cursor { rest: text };
     cursor.skip(|byte| byte.is_ascii_whitespace());
-    let leading = cursor.digits_ahead();
-    if leading == 0 {
+    if cursor.digits_ahead() == 0 {
         return None;
     }
-    let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.' | b'T')) && leading > 4;
+    // Fields need no delimiters if the text, or as much of it as is before a point, has none.
+    let leading = cursor.rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'T')).count();
+    let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.'));
     let mut fields = Fields {
         values: [0; 6],
         count: 0,
@@ -198,7 +198,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         plain: cursor.rest.len() == text.len(),
     };
     let year_digits = match (undelimited, leading) {
-        (true, 8 | 14..) => 4,
+        (true, 4 | 8 | 14..) => 4,
         (true, _) => 2,
         (false, _) => usize::MAX,
     };
@@ -216,7 +216,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         };
         let value = cursor.number(most);
         if field == 0 {
-            two_digit_year = before.min(most) == 2;
+            two_digit_year = if undelimited { year_digits == 2 } else { before == 2 };
         }
         *place = value;
         fields.count = field + 1;
@@ -236,49 +236,68 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
                 let between = cursor.rest.get(..skipped).unwrap_or_default();
                 fields.delimited |= skipped > 0;
                 fields.spaced = between.iter().any(u8::is_ascii_whitespace);
-                if lookahead.digits_ahead() == 0 {
+                fields.plain &= between == b" ";
+                // Delimiters may end a text.
+                cursor = lookahead;
+                if cursor.digits_ahead() == 0 {
+                    fields.plain = false;
                     break;
                 }
-                fields.plain &= between == b" ";
-                cursor = lookahead;
             }
             continue;
         }
-        if undelimited {
-            break;
-        }
         // A fraction belongs to the second alone; elsewhere the point is a delimiter.
+        let delimiters = cursor.rest;
         let mut lookahead = Cursor { rest: cursor.rest };
         let skipped = lookahead.skip(is_punctuation);
+        // White space stands behind the day and the second alone.
+        if lookahead.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            return None;
+        }
         fields.delimited |= skipped > 0;
-        if skipped == 0 || lookahead.digits_ahead() == 0 {
+        let usual = if field < 2 { b"-" } else { b":" };
+        let is_usual = delimiters.get(..skipped) == Some(usual);
+        let is_last = skipped == 0 || lookahead.digits_ahead() == 0;
+        if !is_last || field > 2 {
+            // Delimiters may end a text.
+            fields.plain &= skipped == 0 || is_usual && !is_last;
+            cursor = lookahead;
+        }
+        if is_last {
             break;
         }
-        let usual = if field < 2 { b"-" } else { b":" };
-        fields.plain &= cursor.rest.get(..skipped) == Some(usual);
-        cursor = lookahead;
     }
     fields.values = values;
-    if fields.count == 6 || undelimited {
+    if fields.count == 6 {
         (fields.micros, fields.digits) = cursor.fraction(truncate);
     }
     if fields.count == 6 && matches!(cursor.peek(), Some(b'+' | b'-')) {
-        fields.offset = parse_offset(cursor.rest.trim_ascii_end());
-        if fields.offset.is_some() {
-            cursor.rest = &[];
-        }
+        fields.offset = Some(offset_in_text(cursor.rest.trim_ascii_end())?);
+        cursor.rest = &[];
     }
     fields.plain &= cursor.rest.is_empty();
     fields.garbled = cursor.peek().is_some_and(|byte| !byte.is_ascii_whitespace());
     cursor.skip(|byte| byte.is_ascii_whitespace());
     fields.trailing = !cursor.rest.is_empty();
-    if two_digit_year {
-        let [year, month, day, ..] = &mut fields.values;
-        if [&*year, &*month, &*day].into_iter().any(|value| *value != 0) {
-            *year = full_year(*year);
-        }
+    if two_digit_year && (fields.micros > 0 || fields.values.iter().any(|value| *value != 0)) {
+        let [year, ..] = &mut fields.values;
+        *year = full_year(*year);
     }
     Some(fields)
+}
+
+/// `+HH:MM`, from -14:00 to +14:00, as it stands behind a second: seconds. A zone of a session is written less
+/// strictly.
+fn offset_in_text(text: &[u8]) -> Option<i32> {
+    let [sign, tens, hours, b':', sixths, minutes] = text else { return None };
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));
+    let hours = digit(tens)? * 10 + digit(hours)?;
+    let minutes = digit(sixths)? * 10 + digit(minutes)?;
+    let seconds = hours * 3600 + minutes * 60;
+    if minutes > 59 || seconds > 14 * 3600 || text == b"-00:00" {
+        return None;
+    }
+    Some(if *sign == b'-' { -seconds } else { seconds })
 }
 
 /// A datetime of its fields, if each is in range; a fraction of 1000000 microseconds carries.
@@ -312,8 +331,10 @@ impl DateTime {
             return None;
         }
         let value = from_fields(fields.values, fields.micros)?;
-        let zero = value.date() == Date::ZERO && value != DateTime::ZERO;
-        if !mode.allows(value.date()) || (zero && mode.no_zero_in_date) {
+        // The zero date with a time of day is one of which parts are zero.
+        let is_partial = value.date() == Date::ZERO && value != DateTime::ZERO;
+        let is_let_through = if is_partial { !mode.no_zero_in_date } else { mode.allows(value.date()) };
+        if !is_let_through {
             return None;
         }
         Some((Parsed { value, truncated: fields.trailing }, fields.offset))

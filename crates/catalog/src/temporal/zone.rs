@@ -114,7 +114,7 @@ fn named_to_utc(zone: &TimeZone, local: DateTime, as_utc: i64) -> Option<i64> {
 }
 
 /// `+HH:MM`, from -13:59 to +14:00: seconds.
-pub(super) fn parse_offset(text: &[u8]) -> Option<i32> {
+fn parse_offset(text: &[u8]) -> Option<i32> {
     let (sign, rest) = match text.split_first()? {
         (b'+', rest) => (1, rest),
         (b'-', rest) => (-1, rest),

@@ -235,7 +235,6 @@ fn joins_texts(function: &Function) -> bool {
             | "concat_ws"
             | "elt"
             | "export_set"
-            | "find_in_set"
             | "greatest"
             | "ifnull"
             | "least"

@@ -19,7 +19,7 @@ use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
 use crate::expr::common::{common, text_of};
-use crate::expr::compare::{aggregate_collations, result_collation};
+use crate::expr::compare::{aggregate_collations, incompatible, result_collation};
 use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
 };
@@ -440,7 +440,12 @@ impl Binder<'_> {
         let values = pairs.iter().map(|(_, value)| value).filter(is_text);
         let texts: Vec<&Expr> = operand.into_iter().chain(values).collect();
         let collation = match operand.is_some() && texts.len() > 1 {
-            true => Some(aggregate_collations(&texts, "case")?.0),
+            true => {
+                let mut all: Vec<&Expr> = pairs.first().map(|(operand, _)| operand).into_iter().collect();
+                all.extend(pairs.iter().map(|(_, value)| value));
+                let found = aggregate_collations(&texts, "case").map_err(|_| incompatible(&all, "case"));
+                Some(found?.0)
+            }
             false => None,
         };
         for (operand, value) in pairs {

@@ -114,7 +114,12 @@ pub fn result_type(
                     let scale = ls.saturating_add(division_increment).min(30);
                     (li.saturating_add(rs), scale)
                 }
-                ArithmeticOp::Modulo => (li.max(ri), ls.max(rs)),
+                // As many digits as the longer one, before and behind the point, and one more of what has no
+                // sign.
+                ArithmeticOp::Modulo => {
+                    let scale = ls.max(rs);
+                    (lp.max(rp).saturating_sub(scale).saturating_add(u8::from(unsigned)), scale)
+                }
                 ArithmeticOp::IntegerDivide => {
                     let unsigned = left.is_unsigned() || right.is_unsigned();
                     return if unsigned { SqlType::BIGINT_UNSIGNED } else { SqlType::BIGINT };

@@ -76,6 +76,11 @@ pub enum CastTarget {
         /// As a column of the result, and for its order, it is the member all the same.
         of_aggregate: bool,
     },
+    /// Not in SQL: a FLOAT or DOUBLE as the text that a column of UNION keeps of it: in full, or with as many
+    /// digits as the column has room for.
+    ColumnText {
+        width: Option<u32>,
+    },
     /// Not in SQL: a user variable with a double, where a whole number is wanted: MySQL cuts its fraction.
     WholePart,
     /// Not in SQL: a text that is compared with a date.
@@ -143,6 +148,7 @@ impl CastTarget {
                 | CastTarget::Chosen
                 | CastTarget::MomentText
                 | CastTarget::MemberText { .. }
+                | CastTarget::ColumnText { .. }
                 | CastTarget::WholePart
                 | CastTarget::KeptYear
         )
@@ -170,8 +176,8 @@ impl CastTarget {
             CastTarget::SummedDate { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
             }
-            // Its type is that of the choice.
-            CastTarget::Chosen => SqlType::Null,
+            // Its type is that of the choice, or of the column.
+            CastTarget::Chosen | CastTarget::ColumnText { .. } => SqlType::Null,
             CastTarget::MomentText => {
                 SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
             }
@@ -307,6 +313,13 @@ impl Context<'_> {
                 value => value,
             }),
             CastTarget::MemberText { .. } => Ok(Value::Bytes(text_of(&value, &operand.ty))),
+            CastTarget::ColumnText { width } => {
+                let (number, mut text) = (self.to_f64(value.as_ref())?, Vec::new());
+                let width = width.map_or(usize::MAX, |width| width as usize);
+                number::format_narrow(number, width, &mut text);
+                text.truncate(width);
+                Ok(Value::bytes(text))
+            }
             CastTarget::ListedTime => self.listed_time(value, &operand.ty),
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);

@@ -393,7 +393,10 @@ impl Context<'_> {
         };
         // A fraction counts for nothing, that of a negative number neither.
         if small <= -1.0 || small >= 101.0 {
-            return self.read_datetime(value, mode);
+            return match self.date_of_number(value, mode)? {
+                None => self.read_datetime(value, mode),
+                found => Ok(found),
+            };
         }
         let (month, day) = if small < 100.0 { (0, small as u8) } else { (1, 0) };
         let date = Date::new(2000, month, day).filter(|date| mode.allows(*date));
@@ -492,6 +495,18 @@ impl Context<'_> {
         Ok(DateTime::from_number(whole, micros, mode).map(|parsed| parsed.value))
     }
 
+    /// The date of a number that is one with a time of day, whatever that time is: 20240131996161 is of
+    /// 2024-01-31.
+    fn date_of_number(&mut self, number: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
+        const CLOCK: i64 = 1_000_000;
+        let decimal = self.to_decimal(number)?;
+        let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(0);
+        if whole < 101 * CLOCK || DateTime::from_number(whole, 0, mode).is_some() {
+            return Ok(None);
+        }
+        Ok(DateTime::from_number(whole / CLOCK * CLOCK, 0, mode).map(|parsed| parsed.value))
+    }
+
     /// A number as a time, if it is one.
     pub(super) fn number_as_time(&mut self, number: ValueRef<'_>) -> SqlResult<Option<Time>> {
         let decimal = self.to_decimal(number)?;
@@ -564,6 +579,10 @@ impl Context<'_> {
                 let mut bytes = Vec::with_capacity(8);
                 value.append_text(&SqlType::Null, &mut bytes);
                 return self.to_time(ValueRef::Bytes(&bytes));
+            }
+            // One of more than 63 bits is the negative number that has the same bits.
+            ValueRef::UInt(number @ 0x8000_0000_0000_0000..) => {
+                return self.to_time(ValueRef::Int(number as i64));
             }
             other => match self.number_as_time(other)? {
                 None => {

@@ -10,7 +10,7 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::{refuse_loss, text_of, year_as_number};
-use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
+use super::{ArithmeticOp, Comparison, Context, Domain, Expr, Loss, Node, Numeric, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::place::At;
@@ -113,6 +113,10 @@ impl Expr {
             Node::Arithmetic { op, numeric, left, right } => {
                 let left = left.eval(cx)?;
                 if left.is_null() {
+                    // MySQL looks at both of two doubles.
+                    if *numeric == Numeric::Double && *op != ArithmeticOp::IntegerDivide {
+                        right.eval(cx)?;
+                    }
                     return Ok(Value::Null);
                 }
                 let right = right.eval(cx)?;
@@ -122,7 +126,11 @@ impl Expr {
                 Ok(cx.arithmetic(*op, *numeric, &left, &right, self)?)
             }
             Node::Bits { op, left, right } => {
-                let values = [left.eval(cx)?, right.eval(cx)?];
+                let first = left.eval(cx)?;
+                if first.is_null() {
+                    return Ok(Value::Null);
+                }
+                let values = [first, right.eval(cx)?];
                 if values.iter().any(Value::is_null) {
                     return Ok(Value::Null);
                 }

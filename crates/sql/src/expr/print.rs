@@ -5,8 +5,11 @@ use std::fmt::{self, Display, Formatter};
 use palisade_catalog::{SqlType, Value};
 
 use super::convert::display_text;
-use super::{ArithmeticOp, BitOp, Expr, Node, SubqueryUse, Truth};
+use super::{ArithmeticOp, BitOp, CastTarget, Domain, Expr, Loss, Node, SubqueryUse, Truth};
 use crate::exec::aggregate::{AggregateKind, AggregateSpec};
+use crate::func::json::convert::is_truth;
+
+mod call;
 
 impl ArithmeticOp {
     /// As SQL writes it.
@@ -71,7 +74,10 @@ impl Display for Expr {
                     Value::Date(_) => write!(f, "DATE'{text}'"),
                     Value::Time(_) => write!(f, "TIME'{text}'"),
                     Value::DateTime(_) => write!(f, "TIMESTAMP'{text}'"),
-                    _ => write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+                    _ => {
+                        introducer(f, &self.ty)?;
+                        quoted(f, &text)
+                    }
                 }
             }
             Node::Column { name, .. } => f.write_str(name),
@@ -79,32 +85,28 @@ impl Display for Expr {
             Node::UserVariable(name) => write!(f, "(@`{name}`)"),
             Node::AssignUserVariable(name, value) => write!(f, "(@`{name}`:={value})"),
             Node::SystemVariable { name, .. } => write!(f, "@@{name}"),
-            Node::Negate(operand) => write!(f, "-({operand})"),
+            Node::Negate(operand) => write!(f, "-({})", written(operand)),
             Node::BitNot(operand) => write!(f, "~({operand})"),
             Node::Arithmetic { op, left, right, .. } => write!(f, "({left} {} {right})", op.symbol()),
             Node::Bits { op, left, right } => write!(f, "({left} {} {right})", op.symbol()),
-            Node::Compare { comparison, left, right, .. } => {
+            Node::Compare { comparison, domain, left, right } => {
+                let [left, right] = [left, right].map(|side| match domain {
+                    Domain::Text(_) => compared(side),
+                    _ => side,
+                });
                 write!(f, "({left} {} {right})", comparison.symbol())
             }
-            Node::And(parts) => {
-                f.write_str("(")?;
-                list(f, parts, " and ")?;
-                f.write_str(")")
+            Node::And(parts) => conditions(f, parts, " and "),
+            Node::Or(parts) => conditions(f, parts, " or "),
+            Node::Xor(left, right) => write!(f, "({} xor {})", Condition(left), Condition(right)),
+            Node::Not(operand) if is_truth(operand) => write!(f, "(not({operand}))"),
+            Node::Not(operand) => write!(f, "(0 = {operand})"),
+            Node::Is { operand, truth: Truth::Null, negated } => {
+                write!(f, "({operand} is {}null)", not(*negated))
             }
-            Node::Or(parts) => {
-                f.write_str("(")?;
-                list(f, parts, " or ")?;
-                f.write_str(")")
-            }
-            Node::Xor(left, right) => write!(f, "({left} xor {right})"),
-            Node::Not(operand) => write!(f, "(not({operand}))"),
             Node::Is { operand, truth, negated } => {
-                let truth = match truth {
-                    Truth::True => "true",
-                    Truth::False => "false",
-                    Truth::Null => "null",
-                };
-                write!(f, "({operand} is {}{truth})", not(*negated))
+                let truth = if *truth == Truth::True { "true" } else { "false" };
+                write!(f, "({} is {}{truth})", Condition(operand), not(*negated))
             }
             Node::In { operand, list: items, negated } => {
                 write!(f, "({operand} {}in (", not(*negated))?;
@@ -116,8 +118,13 @@ impl Display for Expr {
             Node::Between { operand, low, high, negated, .. } => {
                 write!(f, "({operand} {}between {low} and {high})", not(*negated))
             }
-            Node::Like { operand, pattern, negated, .. } => {
-                write!(f, "({operand} {}like {pattern})", not(*negated))
+            Node::Like { operand, pattern, escape, negated, .. } => {
+                f.write_str(if *negated { "(not((" } else { "(" })?;
+                write!(f, "{operand} like {pattern}")?;
+                if let Some(escape) = escape {
+                    write!(f, " escape {escape}")?;
+                }
+                f.write_str(if *negated { ")))" } else { ")" })
             }
             Node::Case { branches, otherwise } => {
                 f.write_str("(case")?;
@@ -131,28 +138,21 @@ impl Display for Expr {
             }
             Node::Cast { operand, target } if target.is_comparison() || target.is_added() => operand.fmt(f),
             Node::Cast { operand, target } => {
-                let target = format!("{target:?}");
-                let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();
-                write!(f, "cast({operand} as {name})")
-            }
-            Node::Transcode { operand, to, .. } => {
-                write!(f, "convert({operand} using {})", to.get().charset.name())
-            }
-            Node::Call { function, arguments } if let Some(sum) = interval_sum(function.name, arguments) => {
-                let (date, sign, amount, unit) = sum;
-                write!(f, "({date} {sign} interval {amount} {unit})")
-            }
-            Node::Call { function, arguments } => {
-                let name = match function.name {
-                    "lcase" => "lower",
-                    "power" => "pow",
-                    "ucase" => "upper",
-                    name => name,
-                };
-                write!(f, "{name}(")?;
-                list(f, arguments, ",")?;
+                write!(f, "cast({operand} as ")?;
+                call::target(f, target)?;
                 f.write_str(")")
             }
+            Node::Transcode { operand, to, loss: Loss::Allowed } => {
+                write!(f, "convert({operand} using {})", to.get().charset.name())
+            }
+            // The statement does not name it.
+            Node::Transcode { operand, .. } => match &operand.node {
+                Node::Literal(value @ Value::Bytes(_)) if operand.ty.is_text() => {
+                    quoted(f, &display_text(value.as_ref(), &operand.ty))
+                }
+                _ => operand.fmt(f),
+            },
+            Node::Call { function, arguments } => call::call(f, function.name, arguments, &self.ty),
             Node::Subquery(subquery) => match &subquery.usage {
                 SubqueryUse::Scalar => write!(f, "(select #{})", subquery.number + 2),
                 SubqueryUse::Exists { negated } => {
@@ -168,17 +168,58 @@ impl Display for Expr {
     }
 }
 
-/// A date plus or minus an interval: date, sign, amount and unit.
-fn interval_sum<'e>(function: &str, arguments: &'e [Expr]) -> Option<(&'e Expr, char, &'e Expr, String)> {
-    let [first, second, third] = arguments else { return None };
-    let (date, sign, amount, unit) = match function {
-        "date_add" => (first, '+', second, third),
-        "date_sub" => (first, '-', second, third),
-        "timestampadd" => (third, '+', second, first),
-        _ => return None,
-    };
-    let Node::Literal(Value::Bytes(unit)) = &unit.node else { return None };
-    Some((date, sign, amount, String::from_utf8_lossy(unit).to_lowercase()))
+/// What is negated, as it is written: a constant below zero that is, has become a DECIMAL.
+fn written(operand: &Expr) -> &Expr {
+    match &operand.node {
+        Node::Cast { operand: constant, target: CastTarget::Decimal { scale: 0, .. } }
+            if matches!(constant.node, Node::Literal(Value::Int(..0))) =>
+        {
+            constant
+        }
+        _ => operand,
+    }
+}
+
+/// What is compared with a text, as it is written: a time has become one.
+fn compared(side: &Expr) -> &Expr {
+    match &side.node {
+        Node::Cast { operand, target: CastTarget::Char { length: None, .. } }
+            if matches!(operand.ty, SqlType::Time { .. }) =>
+        {
+            operand
+        }
+        _ => side,
+    }
+}
+
+/// An expression where a truth value is wanted.
+struct Condition<'e>(&'e Expr);
+
+impl Display for Condition<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if is_truth(self.0) { self.0.fmt(f) } else { write!(f, "(0 <> {})", self.0) }
+    }
+}
+
+fn conditions(f: &mut Formatter<'_>, parts: &[Expr], separator: &str) -> fmt::Result {
+    f.write_str("(")?;
+    for (position, part) in parts.iter().enumerate() {
+        write!(f, "{}{}", if position > 0 { separator } else { "" }, Condition(part))?;
+    }
+    f.write_str(")")
+}
+
+/// The character set that is written before a text: none if it is that of the server.
+fn introducer(f: &mut Formatter<'_>, ty: &SqlType) -> fmt::Result {
+    let charset = ty.collation().get().charset;
+    match ty.is_string() && *ty != SqlType::Json && !charset.is_utf8() {
+        true => write!(f, "_{}", charset.name()),
+        false => Ok(()),
+    }
+}
+
+fn quoted(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 impl Display for AggregateSpec {

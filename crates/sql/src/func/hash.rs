@@ -146,10 +146,10 @@ fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
 }
 
 /// 1411, an error in every mode.
-fn wrong_uuid<T>(text: &[u8], function: &str) -> SqlResult<T> {
+fn wrong_uuid<T>(text: &[u8], ty: &SqlType, function: &str) -> SqlResult<T> {
     let shown = match std::str::from_utf8(text) {
-        Ok(text) => text.to_owned(),
-        Err(_) => text.iter().map(|byte| shown_byte(*byte)).collect(),
+        Ok(text) if !matches!(ty, SqlType::Bit { .. }) => text.to_owned(),
+        _ => text.iter().map(|byte| shown_byte(*byte)).collect(),
     };
     Err(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, function))
 }
@@ -174,7 +174,7 @@ fn uuid_to_bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         return Ok(Value::Null);
     }
     let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-    let Some(uuid) = uuid_of(&text) else { return wrong_uuid(&text, "uuid_to_bin") };
+    let Some(uuid) = uuid_of(&text) else { return wrong_uuid(&text, &arguments.at(0)?.ty, "uuid_to_bin") };
     if !is_swapped(cx, values)? {
         return Ok(Value::bytes(uuid.as_slice()));
     }
@@ -187,7 +187,9 @@ fn bin_to_uuid(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         return Ok(Value::Null);
     }
     let bytes = text_of(values.at(0)?, &arguments.at(0)?.ty);
-    let Ok(uuid) = <[u8; 16]>::try_from(&*bytes) else { return wrong_uuid(&bytes, "bin_to_uuid") };
+    let Ok(uuid) = <[u8; 16]>::try_from(&*bytes) else {
+        return wrong_uuid(&bytes, &arguments.at(0)?.ty, "bin_to_uuid");
+    };
     let groups = match is_swapped(cx, values)? {
         false => [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]],
         true => [&uuid[4..8], &uuid[2..4], &uuid[..2], &uuid[8..10], &uuid[10..]],

@@ -12,7 +12,7 @@
 //! | [`amount`] | bytes and durations as people read them |
 //! | [`gtid`] | sets of global transaction identifiers |
 //! | [`regexp`] | regular expressions |
-//! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
+//! | [`temporal`] | dates and times; formats are in [`date_format`] and [`mod@str_to_date`], units in [`mod@unit`] |
 //! | [`time_sum`] | sums and differences of times |
 //! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
@@ -39,6 +39,7 @@ pub mod locale;
 pub mod named_lock;
 pub mod number;
 pub mod regexp;
+pub mod str_to_date;
 pub mod string;
 pub mod temporal;
 pub mod text_length;
@@ -251,6 +252,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         base64::FUNCTIONS,
         number::FUNCTIONS,
         temporal::FUNCTIONS,
+        str_to_date::FUNCTIONS,
         time_sum::FUNCTIONS,
         control::FUNCTIONS,
         hash::FUNCTIONS,

@@ -14,7 +14,7 @@ use crate::expr::{ArithmeticOp, Context, Expr, Node};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
-use Evaluation::{Lazy, Strict};
+use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -32,7 +32,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("exp", (1, 1), double, Strict(exp)),
     function("floor", (1, 1), whole_type, Strict(floor)),
     function("ln", (1, 1), maybe_double, Strict(ln)),
-    function("log", (1, 2), maybe_double, Strict(log)),
+    function("log", (1, 2), maybe_double, Nullable(log)),
     function("log10", (1, 1), maybe_double, Strict(|cx, v, _, _| logarithm(cx, v, f64::log10))),
     function("log2", (1, 1), maybe_double, Strict(|cx, v, _, _| logarithm(cx, v, f64::log2))),
     function("mod", (2, 2), mod_type, Strict(modulo)),
@@ -182,9 +182,19 @@ fn ln(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult
 }
 
 fn log(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let [base, argument] = values else { return logarithm(cx, values, f64::ln) };
-    let (base, argument) = (cx.to_f64(base.as_ref())?, cx.to_f64(argument.as_ref())?);
-    if base <= 0.0 || argument <= 0.0 || base == 1.0 {
+    let first = values.at(0)?;
+    if first.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(argument) = values.get(1) else { return logarithm(cx, values, f64::ln) };
+    // Only a base that is one asks for its argument.
+    let base = cx.to_f64(first.as_ref())?;
+    let is_base = base > 0.0;
+    if is_base && argument.is_null() {
+        return Ok(Value::Null);
+    }
+    let argument = if is_base { cx.to_f64(argument.as_ref())? } else { 0.0 };
+    if argument <= 0.0 || base == 1.0 {
         cx.warn_or_fail(mysql_error!(ER_INVALID_ARGUMENT_FOR_LOGARITHM))?;
         return Ok(Value::Null);
     }

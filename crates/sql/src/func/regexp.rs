@@ -36,7 +36,7 @@ use walk::Walker;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("regexp_instr", (2, 6), |arguments, _| int(arguments, "regexp_instr"), Nullable(regexp_instr)),
+    function(REGEXP_INSTR, (2, 6), |arguments, _| int(arguments, REGEXP_INSTR), Nullable(regexp_instr)),
     function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Nullable(regexp_like)),
     function(
         "regexp_replace",
@@ -51,6 +51,8 @@ pub static FUNCTIONS: &[Function] = &[
         Nullable(regexp_substr),
     ),
 ];
+
+const REGEXP_INSTR: &str = "regexp_instr";
 
 /// Compiled patterns of a thread that are kept.
 const CACHED: usize = 16;
@@ -84,24 +86,21 @@ fn text(arguments: &[Expr], connection: CollationId, operation: &str) -> SqlResu
 }
 
 /// 3995 where a text meets a binary string of variable length. One of type BINARY or BLOB makes a text beside
-/// it binary instead, but not the text that replaces something.
+/// it binary instead, but not the text that replaces something. What replaces is held against the text that
+/// is searched, or against the pattern if that is none.
 fn check_charsets(arguments: &[Expr], operation: &str) -> SqlResult<()> {
     let is_binary = |argument: &Expr| argument.ty.collation() == CollationId::BINARY;
     let is_flexible = |argument: &Expr| matches!(argument.ty, SqlType::Binary { .. } | SqlType::Blob { .. });
-    let [subject, others @ ..] = arguments else { return Ok(()) };
-    for (place, other) in others.iter().enumerate() {
-        let is_text = place == 0 || place == 1 && operation == "regexp_replace";
-        if !is_text
-            || !subject.ty.is_string()
-            || !other.ty.is_string()
-            || is_binary(subject) == is_binary(other)
-        {
-            continue;
-        }
-        let decides = if place == 1 || is_binary(other) { other } else { subject };
-        if !is_flexible(decides) {
-            let [subject, other] = [subject, other].map(|argument| argument.ty.collation().get().name);
-            return Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, subject, other, operation));
+    let texts = |place: usize| arguments.get(place).filter(|argument| argument.ty.is_string());
+    let (subject, pattern) = (texts(0), texts(1));
+    let replacement = texts(2).filter(|_| operation == "regexp_replace");
+    for (left, right, is_replacement) in [(subject, pattern, false), (subject.or(pattern), replacement, true)]
+    {
+        let Some((left, right)) = left.zip(right) else { continue };
+        let decides = if is_replacement || is_binary(right) { right } else { left };
+        if is_binary(left) != is_binary(right) && !is_flexible(decides) {
+            let [left, right] = [left, right].map(|argument| argument.ty.collation().get().name);
+            return Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, left, right, operation));
         }
     }
     Ok(())
@@ -273,10 +272,6 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
             return Ok(program.clone());
         }
         let illegal = || mysql_error!(ER_REGEXP_ILLEGAL_ARGUMENT);
-        let source = std::str::from_utf8(pattern).map_err(|_| illegal())?;
-        if source.is_empty() || source.len() > LONGEST_PATTERN {
-            return Err(illegal());
-        }
         let mut is_insensitive = !case_sensitive;
         let mut how = Flags::default();
         for flag in flags.iter() {
@@ -288,6 +283,10 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
                 b'u' => how.unix_lines = true,
                 _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, operation)),
             };
+        }
+        let source = std::str::from_utf8(pattern).map_err(|_| illegal())?;
+        if source.is_empty() || source.len() > LONGEST_PATTERN {
+            return Err(illegal());
         }
         let pattern = Arc::new(pattern::translate(source, how)?);
         let program = build(&pattern, is_insensitive).ok_or_else(illegal)?;
@@ -302,18 +301,43 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
     })
 }
 
-/// Whether the result is NULL because an argument is. A constant pattern must be one all the same.
-fn is_null(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], operation: &str) -> SqlResult<bool> {
+/// Whether the result is NULL because an argument is. All the same the pattern must be one, and the place
+/// where to begin: `position` and `flags` are the places of those arguments, if the function has them.
+fn is_null(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    operation: &str,
+    position: Option<usize>,
+    flags: usize,
+) -> SqlResult<bool> {
     if !values.iter().any(Value::is_null) {
         return Ok(false);
     }
+    let ty = super::text_of_length(0, CollationId::UTF8MB4_BIN);
+    let flags = match (values.get(flags), arguments.get(flags)) {
+        (Some(Value::Null), _) => return Ok(true),
+        (Some(value), Some(argument)) => cx.text(value, argument, &ty)?,
+        _ => Bytes::new(),
+    };
     let (pattern, argument) = (values.at(1)?, arguments.at(1)?);
-    if argument.is_constant() && !pattern.is_null() {
-        let ty = super::text_of_length(0, CollationId::UTF8MB4_BIN);
+    if !pattern.is_null() {
         let pattern = cx.text(pattern, argument, &ty)?;
-        compile(&pattern, true, &Bytes::new(), operation)?;
+        compile(&pattern, true, &flags, operation)?;
+    }
+    if let Some(value) = position.and_then(|place| values.get(place)).filter(|value| !value.is_null()) {
+        let from = cx.to_i64(value.as_ref())?;
+        check_position(from, operation)?;
     }
     Ok(true)
+}
+
+/// 1583 for a place before the text, which REGEXP_INSTR says otherwise.
+fn check_position(from: i64, operation: &str) -> SqlResult<()> {
+    match from < 1 && operation != REGEXP_INSTR {
+        true => Err(mysql_error!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, operation)),
+        false => Ok(()),
+    }
 }
 
 /// `position` and `flags` are the places of those arguments, if the function has them.
@@ -347,15 +371,16 @@ fn search(
         let charset = arguments.at(place)?.ty.collation().get().charset;
         let charset = if text.is_ascii() { charset } else { read_as.get().charset };
         let count = charset.char_count(&text) as i64;
-        // The end of the text is no place at which REGEXP_INSTR begins, unless the text is empty.
-        let last = if operation == "regexp_instr" { count.max(1) } else { count + 1 };
-        if from < 1 && operation != "regexp_instr" {
-            return Err(mysql_error!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, operation));
+        check_position(from, operation)?;
+        // The end of the text is no place at which REGEXP_INSTR begins, and any place is one in an empty text.
+        let last = if operation == REGEXP_INSTR { count } else { count + 1 };
+        let is_anywhere = operation == REGEXP_INSTR && text.is_empty();
+        if !is_anywhere {
+            if from < 1 || from > last {
+                return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
+            }
+            start = charset.prefix_len(&text, (from - 1) as usize);
         }
-        if from < 1 || from > last {
-            return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
-        }
-        start = charset.prefix_len(&text, (from - 1) as usize);
     }
     Ok(Search { text, program, start, read_as })
 }
@@ -366,7 +391,7 @@ fn integer(cx: &mut Context<'_>, values: &[Value], place: usize, absent: i64) ->
 }
 
 fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_like")? {
+    if is_null(cx, values, arguments, "regexp_like", None, 2)? {
         return Ok(Value::Null);
     }
     let search = search(cx, values, arguments, "regexp_like", None, 2)?;
@@ -379,15 +404,24 @@ fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
 }
 
 fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_instr")? {
+    let after = integer(cx, values, 4, 0)?;
+    if !(0..=1).contains(&after) {
+        let option = format!("{REGEXP_INSTR}: return_option must be 1 or 0.");
+        return Err(mysql_error!(ER_WRONG_ARGUMENTS, option));
+    }
+    if is_null(cx, values, arguments, REGEXP_INSTR, Some(2), 5)? {
         return Ok(Value::Null);
     }
-    let search = search(cx, values, arguments, "regexp_instr", Some(2), 5)?;
+    let search = search(cx, values, arguments, REGEXP_INSTR, Some(2), 5)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
-    let after = integer(cx, values, 4, 0)? != 0;
     let found = search.occurrence(cx, occurrence)?;
+    if search.text.is_empty() {
+        // What is found there is where the search is told to begin.
+        let from = integer(cx, values, 2, 1)?;
+        return Ok(Value::Int(found.map_or(0, |_| from)));
+    }
     Ok(Value::Int(found.map_or(0, |found| {
-        let at = search.start + if after { found.end } else { found.start };
+        let at = search.start + if after == 1 { found.end } else { found.start };
         let before = search.text.get(..at).unwrap_or(&search.text);
         search.read_as.get().charset.char_count(before) as i64 + 1
     })))
@@ -399,7 +433,7 @@ fn regexp_substr(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_substr")? {
+    if is_null(cx, values, arguments, "regexp_substr", Some(2), 4)? {
         return Ok(Value::Null);
     }
     let search = search(cx, values, arguments, "regexp_substr", Some(2), 4)?;
@@ -418,11 +452,18 @@ fn regexp_replace(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_replace")? {
+    if is_null(cx, values, arguments, "regexp_replace", Some(3), 5)? {
         return Ok(Value::Null);
     }
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
-    let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
+    if search.text.is_empty() {
+        return search.result(cx, Vec::new(), call);
+    }
+    // 0 is all of them, and a negative number the first.
+    let occurrence = match integer(cx, values, 4, 0)? {
+        ..0 => 1,
+        number => number as usize,
+    };
     let template_type = super::text_of_length(0, search.read_as);
     let template = cx.text(values.at(2)?, arguments.at(2)?, &template_type)?;
     let limit = cx.packet_limit();

@@ -505,7 +505,8 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
     if values.part(0..2)?.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
-    let digits = cx.to_i64(values.at(1)?.as_ref())?.clamp(0, 30);
+    // Of 64 bits the lower half counts.
+    let digits = (cx.to_i64(values.at(1)?.as_ref())? as i32).clamp(0, 30);
     let number = match values.at(0)? {
         Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
             let value = cx.to_f64(values.at(0)?.as_ref())?;
@@ -515,7 +516,7 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
         }
         value => {
             let decimal = cx.to_decimal(value.as_ref())?;
-            let rounded = decimal.round(digits as i32).unwrap_or(decimal);
+            let rounded = decimal.round(digits).unwrap_or(decimal);
             let mut text = rounded.to_string();
             let have = text.find('.').map_or(0, |point| text.len() - point - 1);
             if digits as usize > have {

@@ -8,11 +8,12 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::temporal::calendar::Interval;
 use palisade_catalog::{CollationId, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, Zone};
 
-use super::date_format::{self, FormatKind, Moment};
+use super::date_format::{self, Moment};
 use super::string::keyword;
-use super::time_sum::long_time;
+use super::time_sum::{long_time, moment_in_place};
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
 use crate::SqlResult;
@@ -80,7 +81,6 @@ pub static FUNCTIONS: &[Function] = &[
         int,
         Strict(|cx, v, _, _| of_time(cx, v, |(_, _, _, second, _)| second.into())),
     ),
-    function("str_to_date", (2, 2), str_to_date_type, Strict(str_to_date)),
     volatile("sysdate", (0, 1), now_type, Strict(sysdate)),
     function("time", (1, 1), time_type, Strict(time)),
     function("time_format", (2, 2), format_type, Strict(format_time)),
@@ -259,19 +259,6 @@ fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     ))
 }
 
-fn str_to_date_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let (kind, fraction) = match &arguments.at(1)?.node {
-        Node::Literal(Value::Bytes(format)) => date_format::kind_of(format),
-        _ => (FormatKind::DateTime, true),
-    };
-    let fsp = if fraction { 6 } else { 0 };
-    Ok(Typed::nullable(match kind {
-        FormatKind::Date => SqlType::Date,
-        FormatKind::Time => SqlType::Time { fsp },
-        FormatKind::DateTime => SqlType::DateTime { fsp },
-    }))
-}
-
 fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
     Ok(number.map_or(Value::Null, Value::Int))
 }
@@ -438,7 +425,16 @@ fn added(
     let start = cx.to_datetime(value.as_ref())?.filter(|start| mode.allows(start.date()));
     let Some(start) = start else { return Ok(Value::Null) };
     let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
-    let Some(end) = start.add(interval, negative) else { return overflow(cx, call) };
+    let Some(end) = start.add(interval, negative) else {
+        return match (&call.ty, time_of_day_zero(start, interval, negative)) {
+            (SqlType::Date, _) | (_, None) => overflow(cx, call),
+            (_, Some(micros)) => {
+                let shown = format!("0000-00-00 {}", long_time(micros, 6));
+                cx.truncated("datetime", shown.as_bytes())?;
+                Ok(Value::Null)
+            }
+        };
+    };
     Ok(match &call.ty {
         SqlType::Date => Value::Date(end.date()),
         SqlType::DateTime { .. } => Value::DateTime(end),
@@ -462,6 +458,14 @@ fn added(
             Value::Bytes(text_of(&shown, &shown_type))
         }
     })
+}
+
+/// The time of day of a sum that is of the day before 0000-01-01, which MySQL takes for the zero date.
+fn time_of_day_zero(start: DateTime, interval: Interval, negative: bool) -> Option<i64> {
+    const DAY: i64 = 86_400_000_000;
+    let amount = i64::try_from(interval.micros).ok().filter(|_| interval.months == 0)?;
+    let end = start.to_micros()?.checked_add(if negative { amount.checked_neg()? } else { amount })?;
+    (0..DAY).contains(&end).then_some(end)
 }
 
 fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -620,6 +624,11 @@ fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> S
     let datetime = match value {
         // The time of day counts.
         Value::Time(_) => cx.to_datetime(value.as_ref())?,
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_)
+            if cx.to_f64(value.as_ref())? > 100.0 =>
+        {
+            cx.to_datetime(value.as_ref())?
+        }
         value => cx.to_date(value.as_ref())?,
     };
     number_or_null(datetime.and_then(DateTime::to_micros).map(|micros| micros.div_euclid(1_000_000)))
@@ -695,53 +704,18 @@ fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
 }
 
 fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let time = match values.at(0)? {
-        // An offset from UTC does not count.
-        Value::Bytes(text) => match Time::parse(text, cx.reading_mode(), |there, _| there) {
-            Some(parsed) if !parsed.truncated => Some(parsed.value),
-            _ => clock(cx, values.at(0)?)?,
-        },
-        value => clock(cx, value)?,
+    let Some(moment) = moment_in_place(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
+    let moment = match moment {
+        Moment::DateTime(value) => Moment::Dated(value),
+        other => other,
     };
-    let Some(time) = time else { return Ok(Value::Null) };
-    Ok(formatted(Moment::Time(time), values.at(1)?, arguments.at(1)?))
+    Ok(formatted(moment, values.at(1)?, arguments.at(1)?))
 }
 
 fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
     let (format, mut out) = (text_of(format, &argument.ty), Vec::new());
     let done = !format.is_empty() && date_format::format(moment, &format, &mut out);
     if done { Value::bytes(out) } else { Value::Null }
-}
-
-fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-    let format = text_of(values.at(1)?, &arguments.at(1)?.ty);
-    // A time of day has no date; any other value must have one that may be.
-    let wants_date = !matches!(call.ty, SqlType::Time { .. });
-    let mode = cx.reading_mode();
-    let parsed = date_format::parse(&text, &format);
-    let Some(parsed) = parsed.filter(|parsed| !wants_date || mode.allows(parsed.date)) else {
-        let shown = String::from_utf8_lossy(&text).into_owned();
-        cx.warn_or_fail(mysql_error!(
-            palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE,
-            "datetime",
-            shown,
-            "str_to_date"
-        ))?;
-        return Ok(Value::Null);
-    };
-    if parsed.trailing {
-        cx.truncated(if matches!(call.ty, SqlType::Date) { "date" } else { "datetime" }, &text)?;
-    }
-    Ok(match &call.ty {
-        SqlType::Date => Value::Date(parsed.date),
-        SqlType::Time { .. } => Value::Time(parsed.time),
-        _ => {
-            let (_, hour, minute, second, micros) = parsed.time.parts();
-            let datetime = DateTime::new(parsed.date, hour as u8, minute, second, micros);
-            datetime.map_or(Value::Null, Value::DateTime)
-        }
-    })
 }
 
 fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {

@@ -13,7 +13,7 @@ use super::temporal::time_digits_of;
 use super::{Evaluation, Function, Typed, function, text_of_length};
 use crate::SqlResult;
 use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr, Node};
+use crate::expr::{Context, Expr};
 use crate::place::At;
 use Evaluation::Strict;
 
@@ -27,18 +27,8 @@ pub static FUNCTIONS: &[Function] = &[
 /// Numbers from here on are dates; the greatest time is 8385959.
 const FIRST_DATE_NUMBER: f64 = 1e7;
 
-/// Digits of the second's fraction that values of an operand have.
-fn digits_of(operand: &Expr) -> u8 {
-    match &operand.node {
-        Node::Literal(Value::Bytes(text)) if operand.ty.is_string() && !is_clock(text) => {
-            DateTime::fraction_digits(text).unwrap_or_else(|| time_digits_of(operand))
-        }
-        _ => time_digits_of(operand),
-    }
-}
-
 fn sum_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let fsp = digits_of(arguments.at(0)?).max(time_digits_of(arguments.at(1)?));
+    let fsp = time_digits_of(arguments.at(0)?).max(time_digits_of(arguments.at(1)?));
     Ok(Typed::nullable(match &arguments.at(0)?.ty {
         SqlType::Time { .. } => SqlType::Time { fsp },
         SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => SqlType::DateTime { fsp },
@@ -47,93 +37,94 @@ fn sum_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 fn difference_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(0)?).max(digits_of(arguments.at(1)?)) }))
+    let fsp = time_digits_of(arguments.at(0)?).max(time_digits_of(arguments.at(1)?));
+    Ok(Typed::nullable(SqlType::Time { fsp }))
 }
 
-/// Whether a text is hours, a colon and so on, with no date before them. `2010:11:12` is a date, and so is
-/// what has another part after a space: `10:11:12 10:10`.
-fn is_clock(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    let hours = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (1..=3).contains(&hours)
-        && text.get(hours) == Some(&b':')
-        && !text.iter().any(|byte| byte.is_ascii_whitespace())
-}
-
-/// Whether a text that is no date and time is meant to be one, so that its beginning is no time either.
-fn is_full_datetime(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let year = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    text.len() >= 12 && year > 0 && text.get(year) == Some(&b'-')
+/// A time, if that is all that a text says, and it has a colon. `10:11:12x`, `10:11:12 ` and `900:00:00` are
+/// dates then, as are `101112` and `10:11:12 10:10`.
+fn whole_time(text: &[u8], mode: TemporalMode) -> Option<Time> {
+    let is_spaced = [text.first(), text.last()].into_iter().flatten().any(u8::is_ascii_whitespace);
+    // That of the zero date counts as one.
+    let has_date = text.iter().skip(1).any(|byte| *byte == b'-');
+    let read = Time::read(text, mode).ok().filter(|_| !is_spaced && !has_date && text.contains(&b':'))?;
+    (!read.dated && !read.trailing && !read.clamped).then_some(read.value)
 }
 
 /// An operand that is not NULL as a time or as a date and time; `None` with a warning if it is neither. The
-/// date may be no day of the calendar.
+/// date may be no day of the calendar. An offset from UTC counts.
 fn moment(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
-    match value {
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
-            Ok(cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime))
+    let (moment, offset) = read_moment(cx, value, operand)?;
+    Ok(match (moment, offset) {
+        (Some(Moment::DateTime(there)), Some(seconds)) => {
+            Some(Moment::DateTime(cx.at_offset(there, seconds)))
         }
-        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => text_moment(cx, &text_of(value, &operand.ty)),
+        (moment, _) => moment,
+    })
+}
+
+/// The same; an offset from UTC does not count.
+pub fn moment_in_place(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
+    Ok(read_moment(cx, value, operand)?.0)
+}
+
+/// The same, with an offset from UTC apart, in seconds.
+fn read_moment(
+    cx: &mut Context<'_>,
+    value: &Value,
+    operand: &Expr,
+) -> SqlResult<(Option<Moment>, Option<i32>)> {
+    let moment = match value {
+        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => {
+            return text_moment(cx, &text_of(value, &operand.ty));
+        }
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+            cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime)
+        }
+        // A negative number to a reader of times.
+        Value::UInt(0x8000_0000_0000_0000..) => cx.to_time(value.as_ref())?.map(Moment::Time),
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)
             if cx.to_f64(value.as_ref())? >= FIRST_DATE_NUMBER =>
         {
-            Ok(cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime))
+            cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime)
         }
-        value => Ok(cx.to_time(value.as_ref())?.map(Moment::Time)),
-    }
+        value => cx.to_time(value.as_ref())?.map(Moment::Time),
+    };
+    Ok((moment, None))
 }
 
-fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Option<Moment>> {
+fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<(Option<Moment>, Option<i32>)> {
     let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
-    if !is_clock(text) {
-        if let Some((parsed, offset)) = DateTime::parse(text, any) {
-            let local = parsed.value;
-            return Ok(Some(Moment::DateTime(offset.map_or(local, |seconds| cx.at_offset(local, seconds)))));
-        }
-        if is_full_datetime(text) {
-            cx.incorrect("datetime", text)?;
-            return Ok(None);
-        }
+    if let Some(time) = whole_time(text, any) {
+        return Ok((Some(Moment::Time(time)), None));
     }
-    match Time::parse(text, any, |local, seconds| cx.at_offset(local, seconds)) {
-        // Hours that no time has are a year.
-        Some(parsed) if parsed.truncated && is_clock(text) && beyond(parsed.value) => {
-            match DateTime::parse(text, any) {
-                Some((parsed, None)) if !parsed.truncated => Ok(Some(Moment::DateTime(parsed.value))),
-                _ => {
-                    cx.truncated("time", text)?;
-                    Ok(Some(Moment::Time(parsed.value)))
-                }
-            }
-        }
+    if let Some((parsed, offset)) = DateTime::parse(text, any) {
+        return Ok((Some(Moment::DateTime(parsed.value)), offset));
+    }
+    match Time::parse(text, any, |there, _| there) {
         Some(parsed) => {
             if parsed.truncated {
                 cx.truncated("time", text)?;
             }
-            Ok(Some(Moment::Time(parsed.value)))
+            Ok((Some(Moment::Time(parsed.value)), None))
         }
         None => {
             cx.incorrect("datetime", text)?;
-            Ok(None)
+            Ok((None, None))
         }
     }
 }
 
-fn beyond(time: Time) -> bool {
-    time == Time::MAX || time == Time::MIN
-}
-
 /// A date and time in microseconds. The month 0 is the December before, and its day 0 the one before the
-/// last of November; the day 0 of another month is the one before its first.
+/// last of November; the day 0 of another month is the one before its first. Day 0 is all of month 0 of the
+/// year 0.
 fn counted(moment: DateTime) -> Option<i64> {
     const DAY: i64 = 86_400_000_000;
     moment.to_micros().or_else(|| {
         let date = moment.date();
         let (month, back) = match date.month() {
             0 if date.year() > 0 => (1, 32 - i64::from(date.day())),
-            0 => return None,
+            0 => return Some(moment.time().micros()),
             month => (month, 1),
         };
         let first = Date::new(date.year(), month, 1).and_then(Date::to_days)?;
@@ -182,7 +173,7 @@ fn sum(
     let Some(amount) = cx.to_time(values.at(1)?.as_ref())? else { return Ok(Value::Null) };
     let amount = amount.micros() * sign;
     let (value, ty) = match start {
-        Moment::DateTime(start) => {
+        Moment::DateTime(start) | Moment::Dated(start) => {
             let end = counted(start).and_then(|at| DateTime::from_micros(at + amount));
             let Some(end) = end else {
                 out_of_range(cx, "DATETIME", call)?;
@@ -244,12 +235,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_has_no_date_before_it() {
-        for clock in ["10:11:12", "-10:11", "838:59:59.5", " 1:2 "] {
-            assert!(is_clock(clock.as_bytes()), "{clock}");
+    fn a_whole_time_says_nothing_else() {
+        let mode = TemporalMode::default();
+        for time in ["10:11:12", "-10:11", "838:59:58.5", "1:2", "1 10:11:12", "0010:11:12", "10:11.12"] {
+            assert!(whole_time(time.as_bytes(), mode).is_some(), "{time}");
         }
-        for other in ["2010:11:12", "10:11:12 10:10", "10-11-12", "101112", "1 10:00:00", ""] {
-            assert!(!is_clock(other.as_bytes()), "{other}");
+        let others = [
+            "2010:11:12",
+            "10:11:12 10:10",
+            "10-11-12",
+            "101112",
+            "10:11:12x",
+            " 10:11:12",
+            "900:00:00",
+            "2024-01-31 10:11:12",
+            "",
+        ];
+        for other in others {
+            assert_eq!(whole_time(other.as_bytes(), mode), None, "{other}");
         }
     }
 

@@ -173,8 +173,11 @@ fn converted(mut expr: Expr, ty: &SqlType) -> SqlResult<Expr> {
         return Ok(expr);
     }
     let (nullable, coercibility) = (expr.nullable, expr.coercibility);
-    // A BIT or YEAR among texts is its number.
+    // A BIT or YEAR among texts is its number; but among those of a TEXT or BLOB a BIT is its bytes, and a
+    // FLOAT is written as itself.
+    let is_lob = matches!(ty, SqlType::Text { .. } | SqlType::Blob { .. });
     let expr = match expr.ty {
+        SqlType::Bit { .. } | SqlType::Float { .. } if is_lob => expr,
         SqlType::Year if *ty == SqlType::Year => {
             let node = Node::Cast { operand: Box::new(expr), target: CastTarget::KeptYear };
             return Ok(Expr { node, ty: SqlType::Year, nullable, coercibility });
@@ -182,6 +185,24 @@ fn converted(mut expr: Expr, ty: &SqlType) -> SqlResult<Expr> {
         SqlType::Bit { .. } | SqlType::Year if ty.is_string() => {
             let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
             Expr::computed(node, SqlType::BIGINT_UNSIGNED, nullable)
+        }
+        // The digits that it is shown with say nothing of it among texts.
+        SqlType::Float { .. } | SqlType::Double { digits: Some(_), .. } if ty.is_string() => {
+            let is_narrow = matches!((&expr.ty, &expr.node), (SqlType::Float { .. }, Node::Column { .. }));
+            let width = match ty {
+                SqlType::Char { length, .. }
+                | SqlType::VarChar { length, .. }
+                | SqlType::Binary { length }
+                | SqlType::VarBinary { length }
+                    if is_narrow =>
+                {
+                    Some(*length)
+                }
+                _ => None,
+            };
+            let target = CastTarget::ColumnText { width };
+            let node = Node::Cast { operand: Box::new(expr), target };
+            Expr::computed(node, ty.clone(), nullable)
         }
         _ => expr,
     };
