@@ -18,8 +18,9 @@
 //! | bad, n | slot A has rotted | |
 //! | n, bad | slot B was being written, or has rotted | |
 //! | bad, n-1 | slot A was being written | the log has the records since: the mark stays until then |
-//! | n, n-1 | between the two writes | as above |
+//! | n, n-1 | between the two writes | as above, also after a start: `map` |
 //! | bad, bad | two faults | it is told: [`BadChunk`] |
+//! | any, zeros | the first write ever, or zeros that something has made | the `map` module tells which |
 //!
 //! With slots written by turns, the third line from below and a slot that rots at rest would look the same,
 //! and the second would silently bring back places of pages that are older than the log reaches.
@@ -41,7 +42,7 @@ const HEADER: usize = 32;
 /// when the log has been read.
 pub const FOUND: Lsn = Lsn(u64::MAX);
 /// Version of the format.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 const _: () = assert!(CHUNK_PLACES == 1016);
 
@@ -108,17 +109,15 @@ impl ChunkImage {
         Some(ChunkImage { lsn, sequence, places })
     }
 
-    /// The newest state of a chunk, given both its slots; slots that were never written are zeros. See the
-    /// module for why it is that.
+    /// The newest state of a chunk, given both its slots; slots that were never written are zeros, and the chunk
+    /// is then one of sequence 0. See the module for why it is that.
     pub fn newest(space: SpaceId, chunk: u32, slots: [&[u8]; 2]) -> Result<ChunkImage, BadChunk> {
         let [a, b] = slots.map(|slot| ChunkImage::decode(space, chunk, slot));
         match (a, b) {
             (Some(a), Some(b)) => Ok(if b.sequence > a.sequence { b } else { a }),
             (Some(image), None) | (None, Some(image)) => Ok(image),
-            (None, None) if slots.iter().any(|slot| slot.iter().all(|byte| *byte == 0)) => {
-                // Slot B was never written: no record or page relies on what slot A was to hold.
-                Ok(ChunkImage::default())
-            }
+            // Slot B was never written: no record or page relies on what slot A was to hold.
+            (None, None) if slots[1].iter().all(|byte| *byte == 0) => Ok(ChunkImage::default()),
             (None, None) => Err(BadChunk),
         }
     }
@@ -173,6 +172,11 @@ mod tests {
             assert_eq!(newest(&torn(cut), &torn(cut)), Err(BadChunk));
             let first = [&new_bytes[..cut], &vec![0; SLOT - cut]].concat();
             assert_eq!(newest(&first, &vec![0; SLOT]), Ok(ChunkImage::default()), "the first write ever");
+            assert_eq!(
+                newest(&[0; SLOT], &first),
+                Err(BadChunk),
+                "slot A was durable before slot B was written"
+            );
         }
         assert_eq!(newest(&new_bytes, &old_bytes), Ok(new.clone()));
         assert_eq!(newest(&old_bytes, &new_bytes), Ok(new), "a write that the device lost");

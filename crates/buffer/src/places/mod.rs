@@ -5,7 +5,8 @@
 //! | `place`, `blocks` | a run of blocks, and which of them are free |
 //! | `header` | the block that says what file it is |
 //! | `store` | the files of one space, and the places of its pages |
-//! | `chunk` | the map file, and why a bad slot is no lost place |
+//! | `chunk` | the slots of the map file, and why a bad one is no lost place |
+//! | `map` | the map file: what has been written into it, and zeros that must not be there |
 //! | `record` | places in the redo log |
 //! | `sink` | how a batch is written |
 //! | `recovery` | the places at the end of the log |
@@ -35,6 +36,7 @@
 mod blocks;
 pub mod chunk;
 mod header;
+mod map;
 mod place;
 pub(crate) mod planted;
 mod rebuild;

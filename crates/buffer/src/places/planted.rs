@@ -18,6 +18,14 @@ pub(crate) enum Planted {
     OneSlot,
     /// Both slots are written before either is durable.
     SlotsAreNotSynced,
+    /// The header counts chunks before they are durable.
+    CountIsEarly,
+    /// Chunks before one that is written stay unwritten.
+    GapsStay,
+    /// The only whole slot of a chunk is written first.
+    WholeSlotGoes,
+    /// A chunk whose slots differ has no mark.
+    UnevenHasNoMark,
     /// Records that a chunk contains already are applied to it again.
     RecordsAreRedone,
     /// A chunk says that it contains records of a part of the log that may be lost.

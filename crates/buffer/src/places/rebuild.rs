@@ -20,7 +20,8 @@ use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, File};
 
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
-use super::header::{header_in, read_head, write_header};
+use super::header::{Header, read_head};
+use super::map::{ChunkRead, read_chunk};
 use super::place::{MAX_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use crate::page;
@@ -50,7 +51,8 @@ struct Found {
 /// `old`, that are whole stay as they were: they know where the newest copy of a page must be. The log has to
 /// be recovered as with any other map.
 ///
-/// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not new.
+/// Reads all of `file`. An error if it has no page of the space, nor a whole header, and is not new; or if a
+/// part of `old` cannot be read at the moment, as it may be whole.
 pub fn rebuild_map(
     space: SpaceId,
     file: &dyn File,
@@ -77,42 +79,48 @@ pub fn rebuild_map(
         }
     }
     let head = read_head(file)?;
+    let header = Header::decode(&head).filter(|header| header.space == space);
     let is_new = chunks.is_empty() && head.iter().all(|byte| *byte == 0);
-    if header_in(&head) != Some(space) && !is_new {
-        if chunks.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has no whole page"));
-        }
-        write_header(space, file)?;
+    if header.is_none() && !is_new && chunks.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has no whole page"));
     }
-    let mut slot = AlignedBuf::zeroed(SLOT);
     let mut images: BTreeMap<usize, ChunkImage> =
         chunks.into_iter().map(|(number, Found { image, .. })| (number, image)).collect();
-    for image in images.values_mut() {
-        (image.lsn, image.sequence) = (FOUND, 1);
+    images.values_mut().for_each(|image| image.lsn = FOUND);
+    if let Some(old) = old {
+        images.extend(whole_chunks(space, old)?);
     }
-    images.extend(old.map_or_else(Vec::new, |old| whole_chunks(space, old)));
-    for (number, image) in images {
+    // A header of before counts chunks, and none is missing before the last one.
+    let counted = header.and_then(|header| header.chunks).unwrap_or(0) as usize;
+    let end = images.last_key_value().map_or(0, |(last, _)| last + 1).max(counted);
+    let mut slot = AlignedBuf::zeroed(SLOT);
+    for number in 0..end {
+        let empty = || ChunkImage { lsn: FOUND, ..ChunkImage::default() };
+        let mut image = images.remove(&number).unwrap_or_else(empty);
+        image.sequence = image.sequence.max(1);
         found.pages += image.places.iter().filter(|place| !place.is_none()).count() as u64;
         image.encode(space, number as u32, &mut slot);
         (0..2).try_for_each(|copy| map.write_at(&slot, chunk::slot_offset(number, copy)))?;
+    }
+    if header.is_none() && !is_new {
+        // Until the new map is in its place, the old one is refused for lack of as many chunks.
+        Header { space, chunks: Some(end as u32) }.write(file)?;
     }
     Ok(found)
 }
 
 /// The chunks of a map that can be believed.
-fn whole_chunks(space: SpaceId, map: &dyn File) -> Vec<(usize, ChunkImage)> {
-    let chunks = map.len().unwrap_or(0).div_ceil(2 * SLOT as u64);
+fn whole_chunks(space: SpaceId, map: &dyn File) -> io::Result<Vec<(usize, ChunkImage)>> {
+    let chunks = map.len()?.div_ceil(2 * SLOT as u64) as usize;
     let mut slots = AlignedBuf::zeroed(2 * SLOT);
-    let mut read = |number: usize| {
-        for (copy, slot) in slots.chunks_exact_mut(SLOT).enumerate() {
-            if map.read_at(slot, chunk::slot_offset(number, copy)).is_err() {
-                slot.fill(0xff);
-            }
+    let mut whole = Vec::new();
+    for number in 0..chunks {
+        match read_chunk(space, map, number, &mut slots)? {
+            ChunkRead::Image(image, _) => whole.push((number, image)),
+            ChunkRead::Blank | ChunkRead::Bad => {}
         }
-        let (a, b) = slots.split_at(SLOT);
-        ChunkImage::newest(space, number as u32, [a, b]).ok().filter(|image| image.sequence > 0)
-    };
-    (0..chunks as usize).filter_map(|number| Some((number, read(number)?))).collect()
+    }
+    Ok(whole)
 }
 
 /// Reads blocks from `first` on. Those that cannot be read are zeros; how many they are.
@@ -213,6 +221,43 @@ mod tests {
         let places = [3, 2000, 5].map(|number| store.place(PageNo(number)));
         assert_eq!(places, [Place::new(8, 4), Place::new(64, 4), Place::NONE]);
         store.complete().unwrap();
+    }
+
+    /// A part of the map of before that is whole knows more than the pages do: a copy that is newer by its LSN
+    /// lies where no page is, and what the map does not name was given up.
+    #[test]
+    fn whole_parts_of_the_map_of_before_stay_when_the_rest_is_made_again() {
+        let fs = MemFileSystem::new();
+        let [file, old, map] = ["file", "old", "map"].map(|name| new_file(&fs, name));
+        for (block, page) in [
+            (4, page(3, 10, b"named by the map")),
+            (8, page(3, 20, b"newer, and not named")),
+            (12, page(4, 20, b"not named at all")),
+            (16, page(2000, 7, b"in the part that is lost")),
+        ] {
+            file.write_at(&page, block * BLOCK as u64).unwrap();
+        }
+        Header { space: SPACE, chunks: Some(3) }.write(&*file).unwrap();
+        let mut whole = ChunkImage { lsn: Lsn(300), sequence: 9, ..ChunkImage::default() };
+        whole.places[3] = Place::new(4, 4);
+        let mut slot = [0; SLOT];
+        for (chunk, copies) in [(0, &[0, 1][..]), (2, &[1])] {
+            whole.encode(SPACE, chunk, &mut slot);
+            for copy in copies {
+                old.write_at(&slot, chunk::slot_offset(chunk as usize, *copy)).unwrap();
+            }
+        }
+        old.write_at(&[7; 2 * SLOT], chunk::slot_offset(1, 0)).unwrap();
+        rebuild_map(SPACE, &*file, Some(&*old), &*map, SIZE).unwrap();
+
+        let mut slots = AlignedBuf::zeroed(2 * SLOT);
+        let mut read = |number| match read_chunk(SPACE, &*map, number, &mut slots).unwrap() {
+            ChunkRead::Image(image, _) => image,
+            _ => panic!("chunk {number} is not whole"),
+        };
+        assert_eq!((read(0), read(2)), (whole.clone(), whole));
+        let made = read(1);
+        assert_eq!((made.lsn, made.places[2000 - CHUNK_PLACES]), (FOUND, Place::new(16, 4)));
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub fn recover(
         sink.recovered(end);
     }
     for (space, store) in stores {
+        store.mark_uneven(log);
         let is_to_be_written = store.date_found(end, log) || distrusted.contains(space);
         let settled = store.complete().and_then(|()| match is_to_be_written {
             true => sink.settle(store),

@@ -30,28 +30,28 @@
 //!
 //! # Lock order
 //!
-//! `growth` or `map_writer`, then `state`. Nothing blocks under `state`.
+//! `growth` or the [map](MapFile::lock), then `state`. Nothing blocks under `state`.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
-use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
+use palisade_io::{AlignedBuf, File, WriteQueue};
 use palisade_log::Log;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use super::blocks::Blocks;
-use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
-use super::header::{header_in, read_head, write_header};
+use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND};
+use super::map::{MapFile, OpenedMap, Written};
 use super::place::{MAX_BLOCKS, Place};
 use super::planted::{Planted, makes};
 use super::record::Placed;
 use crate::error::{Corruption, Error};
+use crate::metrics;
 use crate::page;
 use crate::page_size::PageSize;
-use crate::{metrics, sink};
 
 /// A file has a free run for each so many pages.
 const PAGES_PER_SPARE: u32 = 12;
@@ -64,13 +64,13 @@ const RUN_PAUSE: Duration = Duration::from_millis(100);
 pub struct PlaceStore {
     space: SpaceId,
     file: Arc<dyn File>,
-    map: Arc<dyn File>,
+    map: MapFile,
+    /// Chunks whose slots differed when the map was opened.
+    uneven: Vec<usize>,
     page_size: PageSize,
     state: Mutex<State>,
     /// A run has become free, or the places of a record have been set.
     changed: Condvar,
-    /// Held while slots are written.
-    map_writer: Mutex<()>,
     /// Held while files become larger.
     growth: Mutex<()>,
 }
@@ -202,15 +202,15 @@ fn chunks_of(pages: &[Placed]) -> impl Iterator<Item = (usize, &[Placed])> {
 }
 
 impl PlaceStore {
-    fn new(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, page_size: PageSize, end: u32) -> Self {
+    fn new(space: SpaceId, file: Arc<dyn File>, map: MapFile, page_size: PageSize, end: u32) -> Self {
         PlaceStore {
             space,
             file,
             map,
+            uneven: Vec::new(),
             page_size,
             state: Mutex::new(State::new(page_size, end)),
             changed: Condvar::new(),
-            map_writer: Mutex::default(),
             growth: Mutex::default(),
         }
     }
@@ -218,6 +218,7 @@ impl PlaceStore {
     /// Makes two empty files a space without pages, of which each will have `page_size` bytes. Nothing is
     /// written before the first page is.
     pub fn create(space: SpaceId, file: Arc<dyn File>, map: Arc<dyn File>, page_size: PageSize) -> Arc<Self> {
+        let map = MapFile::create(space, file.clone(), map);
         let store = PlaceStore::new(space, file, map, page_size, 1);
         store.state.lock().lacks_header = true;
         Arc::new(store)
@@ -231,61 +232,19 @@ impl PlaceStore {
         map: Arc<dyn File>,
         page_size: PageSize,
     ) -> Result<Arc<Self>, Error> {
-        let failed = |page: u32, source: io::Error| Error::Io {
-            page: PageId { space, page: PageNo(page) },
-            source: Arc::new(source),
-        };
-        let store = PlaceStore::new(space, file, map, page_size, 0);
-        let head = read_head(&*store.file).map_err(|error| failed(0, error))?;
-        let mut slots = AlignedBuf::zeroed(2 * SLOT);
-        let len = store.map.len().map_err(|error| failed(0, error))?;
-        for number in 0..len.div_ceil(slots.len() as u64) {
-            let first = PageNo((number * CHUNK_PLACES as u64) as u32);
-            let have = (len - number * slots.len() as u64).min(slots.len() as u64) as usize;
-            // A map that ends within a slot ends before it.
-            let have = have - have % SLOT;
-            slots.fill(0);
-            let offset = number * 2 * SLOT as u64;
-            if store.map.read_at(&mut slots[..have], offset).is_err() {
-                store.read_slots_alone(&mut slots[..have], offset).map_err(|error| failed(first.0, error))?;
-            }
-            let (a, b) = slots.split_at(SLOT);
-            let image = ChunkImage::newest(space, number as u32, [a, b])
-                .map_err(|_| store.corrupted(first, Corruption::NoPlaces))?;
-            if image.sequence > 0 {
-                store.state.lock().chunk(number as usize).image = image;
-            }
-        }
-        let is_new = store.state.lock().chunks.is_empty() && head.iter().all(|byte| *byte == 0);
-        if header_in(&head) != Some(space) && !is_new {
-            return Err(store.corrupted(PageNo(0), Corruption::NoPlaces));
-        }
-        store.state.lock().lacks_header = is_new;
+        let OpenedMap { map, chunks, uneven, is_new } = MapFile::open(space, file.clone(), map)?;
+        let store = PlaceStore { uneven, ..PlaceStore::new(space, file, map, page_size, 0) };
+        let mut state = store.state.lock();
+        chunks.into_iter().for_each(|(number, image)| state.chunk(number).image = image);
+        state.lacks_header = is_new;
+        drop(state);
         Ok(Arc::new(store))
     }
 
     /// Whether pages have been written, and a part of the map reads as if it never had been: the log has all
     /// that is to be known of it, or something has made it zeros.
     pub fn has_blank_chunks(&self) -> io::Result<bool> {
-        let state = self.state.lock();
-        let written = state.chunks.iter().flatten().count() as u64;
-        Ok(!state.lacks_header && written < self.map.len()?.div_ceil(2 * SLOT as u64).max(1))
-    }
-
-    /// Reads slots of a chunk one by one. One that cannot be read is neither whole nor one that was never
-    /// written; an error if that is so of all.
-    fn read_slots_alone(&self, slots: &mut [u8], offset: u64) -> io::Result<()> {
-        let (mut failed, mut is_any_read) = (None, false);
-        for (slot, at) in slots.chunks_exact_mut(SLOT).zip((offset..).step_by(SLOT)) {
-            match self.map.read_at(slot, at) {
-                Ok(()) => is_any_read = true,
-                Err(error) => {
-                    slot.fill(0xff);
-                    failed = Some(error);
-                }
-            }
-        }
-        failed.filter(|_| !is_any_read).map_or(Ok(()), Err)
+        self.map.has_blank_chunks()
     }
 
     fn corrupted(&self, page: PageNo, reason: Corruption) -> Error {
@@ -311,6 +270,15 @@ impl PlaceStore {
         let run = bytes.get_mut(..place.bytes(self.page_size));
         let is_read = run.is_some_and(|run| self.file.read_at(run, place.offset(self.page_size)).is_ok());
         is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
+    }
+
+    /// Keeps the log as it is until chunks whose slots differ have been written. Before it moves on.
+    pub(crate) fn mark_uneven(&self, log: &Log) {
+        if makes(Planted::UnevenHasNoMark) {
+            return;
+        }
+        let mut state = self.state.lock();
+        self.uneven.iter().for_each(|number| state.mark(*number, log.checkpoint_lsn(), log));
     }
 
     /// The log ends at `end`: chunks whose places were [found](FOUND) are as of then, which the map is to
@@ -394,11 +362,7 @@ impl PlaceStore {
         let is_packed = is_packed || self.state.lock().compressed > 0;
         let blocks = self.blocks_of(slots_for(pages))?;
         // The map first: a page that the file has room for has a place to be noted.
-        let map = u64::from(pages).div_ceil(CHUNK_PLACES as u64) * 2 * SLOT as u64;
-        let have = self.map.len()?;
-        if map > have {
-            self.map.allocate(have, map - have)?;
-        }
+        self.map.make_room((pages as usize).div_ceil(CHUNK_PLACES))?;
         if is_packed {
             let mut state = self.state.lock();
             state.promised = state.promised.max(pages);
@@ -438,12 +402,10 @@ impl PlaceStore {
         Ok(())
     }
 
-    /// Writes the header if the file has none. It becomes durable with the first pages: blocks that are
-    /// written for the first time are always synced.
+    /// Writes the header if the file has none.
     fn ensure_header(&self) -> io::Result<()> {
         if self.state.lock().lacks_header {
-            let _growth = self.growth.lock();
-            write_header(self.space, &*self.file)?;
+            self.map.ensure_header()?;
             self.state.lock().lacks_header = false;
         }
         Ok(())
@@ -550,7 +512,31 @@ impl PlaceStore {
         log: &LogView<'_>,
         queue: &mut WriteQueue,
     ) -> io::Result<()> {
-        let _writer = self.map_writer.lock();
+        let mut map = self.map.lock();
+        let last = pages.last().map_or(0, |placed| chunk::locate(placed.page.page).0);
+        // Those of the pages among them, so that no chunk is there before an earlier one is.
+        let mut lacking: Vec<usize> = (0..=last).filter(|number| lacks(&map, *number)).collect();
+        if lacking.iter().all(|lacking| chunks_of(pages).any(|(number, _)| number == *lacking)) {
+            lacking.clear();
+        }
+        let written = self.write_chunks(&lacking, &mut map, log, queue).and_then(|()| {
+            let images = self.snapshots_with(pages, log);
+            self.write_images(images, &mut map, log.log, queue)
+        });
+        let mut state = self.state.lock();
+        match written {
+            Ok(()) => state.set_all(pages),
+            Err(_) => pages.iter().for_each(|placed| {
+                let old = state.set(placed);
+                state.chunk(chunk::locate(placed.page.page).0).limbo.extend(old);
+            }),
+        }
+        self.changed.notify_all();
+        written
+    }
+
+    /// The chunks of pages as they will be with these places, when no record about them is under way.
+    fn snapshots_with(&self, pages: &[Placed], log: &LogView<'_>) -> Vec<Snapshot> {
         let mut state = self.state.lock();
         let has_records = |state: &State, number: usize| {
             state.chunks.get(number).and_then(Option::as_ref).is_some_and(|chunk| chunk.records > 0)
@@ -565,23 +551,11 @@ impl PlaceStore {
             }
             image
         });
-        let images: Vec<_> = images.collect();
-        drop(state);
-        let written = self.write_images(images, log.log, queue);
-        let mut state = self.state.lock();
-        match written {
-            Ok(()) => state.set_all(pages),
-            Err(_) => pages.iter().for_each(|placed| {
-                let old = state.set(placed);
-                state.chunk(chunk::locate(placed.page.page).0).limbo.extend(old);
-            }),
-        }
-        self.changed.notify_all();
-        written
+        images.collect()
     }
 
-    /// Writes the chunks whose mark is below `below` into the map, durably, and takes their marks back. How
-    /// many they were.
+    /// Writes the chunks whose mark is below `below` into the map, durably, and takes their marks back. So it
+    /// does those before them that the map lacks. How many they were.
     pub(crate) fn checkpoint(
         &self,
         below: Lsn,
@@ -594,24 +568,42 @@ impl PlaceStore {
         if !self.state.lock().chunks.iter().any(is_due) {
             return Ok(0);
         }
-        let _writer = self.map_writer.lock();
+        let mut map = self.map.lock();
         let state = self.state.lock();
-        let due: Vec<usize> =
-            (0..state.chunks.len()).filter(|number| is_due(&state.chunks[*number])).collect();
+        let end = state.chunks.iter().rposition(is_due).map_or(0, |last| last + 1);
+        let is_due = |number: &usize| is_due(&state.chunks[*number]) || lacks(&map, *number);
+        let due: Vec<usize> = (0..end).filter(is_due).collect();
         drop(state);
-        for some in due.chunks(CHUNKS_AT_ONCE) {
-            let mut state = self.state.lock();
-            let images: Vec<_> = some.iter().map(|number| state.snapshot(*number, log)).collect();
-            drop(state);
-            self.write_images(images, log.log, queue)?;
-        }
+        self.write_chunks(&due, &mut map, log, queue)?;
         Ok(due.len())
     }
 
-    /// Writes chunks to their first slots, then to their second ones, each durably; then takes their marks
-    /// back. If the disk is too full for it the marks stay.
-    fn write_images(&self, images: Vec<Snapshot>, log: &Log, queue: &mut WriteQueue) -> io::Result<()> {
-        let written = self.write_slots(&images, queue);
+    /// Writes chunks as they are, in ascending order.
+    fn write_chunks(
+        &self,
+        numbers: &[usize],
+        map: &mut Written,
+        log: &LogView<'_>,
+        queue: &mut WriteQueue,
+    ) -> io::Result<()> {
+        numbers.chunks(CHUNKS_AT_ONCE).try_for_each(|some| {
+            let mut state = self.state.lock();
+            let images: Vec<_> = some.iter().map(|number| state.snapshot(*number, log)).collect();
+            drop(state);
+            self.write_images(images, map, log.log, queue)
+        })
+    }
+
+    /// Writes chunks durably; then takes their marks back. If the disk is too full for it the marks stay.
+    fn write_images(
+        &self,
+        images: Vec<Snapshot>,
+        map: &mut Written,
+        log: &Log,
+        queue: &mut WriteQueue,
+    ) -> io::Result<()> {
+        let chunks: Vec<_> = images.iter().map(|snapshot| (snapshot.number, &snapshot.image)).collect();
+        let written = self.map.write(map, &chunks, queue);
         metrics::MAP_CHUNKS_WRITTEN.add(images.len() as u64);
         let mut state = self.state.lock();
         for Snapshot { number, mark, limbo, .. } in images {
@@ -625,42 +617,6 @@ impl PlaceStore {
             mark.into_iter().for_each(|mark| log.unregister_dirty(mark));
         }
         written
-    }
-
-    fn write_slots(&self, images: &[Snapshot], queue: &mut WriteQueue) -> io::Result<()> {
-        self.make_map_room(images)?;
-        let mut bytes = AlignedBuf::zeroed(images.len() * SLOT);
-        for (snapshot, slot) in images.iter().zip(bytes.chunks_exact_mut(SLOT)) {
-            snapshot.image.encode(self.space, snapshot.number as u32, slot);
-        }
-        (0..2).try_for_each(|slot| {
-            let write = |(snapshot, bytes): (&Snapshot, _)| Write {
-                file: &self.map,
-                bytes,
-                offset: chunk::slot_offset(snapshot.number, slot),
-                extent: Extent::Any,
-            };
-            let writes: Vec<_> = images.iter().zip(bytes.chunks_exact(SLOT)).map(write).collect();
-            if slot == 1 && makes(Planted::OneSlot) {
-                return Ok(());
-            }
-            queue.write_all(&writes)?;
-            metrics::OS_DATA_WRITES.add(writes.len() as u64);
-            if makes(Planted::MapIsNotSynced) || slot == 0 && makes(Planted::SlotsAreNotSynced) {
-                return Ok(());
-            }
-            // Also where other files are left to the device.
-            self.map.sync_contents().map_err(sink::sync_failed)?;
-            metrics::OS_DATA_FSYNCS.increment();
-            Ok(())
-        })
-    }
-
-    /// Makes the map long enough for the last of some chunks in ascending order.
-    fn make_map_room(&self, images: &[Snapshot]) -> io::Result<()> {
-        let Some(last) = images.last() else { return Ok(()) };
-        let (want, have) = (chunk::slot_offset(last.number + 1, 0), self.map.len()?);
-        if want > have { self.map.allocate(have, want - have) } else { Ok(()) }
     }
 
     /// The space is gone: no checkpoint waits for its places any more.
@@ -687,6 +643,11 @@ impl PlaceStore {
             state.compressed
         );
     }
+}
+
+/// Whether a chunk must be written because a later one is.
+fn lacks(map: &Written, number: usize) -> bool {
+    map.lacks(number) && !makes(Planted::GapsStay)
 }
 
 /// The log, and up to where recovery has read it.
@@ -737,91 +698,4 @@ fn blocks_in_range(blocks: u32) -> io::Result<()> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::places::header::{MAGIC, VERSION};
-    use crate::places::record;
-    use palisade_base::prng::{Prng, test_seed};
-
-    #[test]
-    fn the_document_has_the_numbers_of_the_code() {
-        let document = include_str!("../../../../docs/format-places.md");
-        let facts = [
-            format!("a block is {} bytes", PageSize::DEFAULT.block()),
-            format!("`{}`", str::from_utf8(&MAGIC).unwrap()),
-            format!("version, {VERSION} |"),
-            format!("A page is a run of {} blocks", PageSize::DEFAULT.blocks()),
-            format!("places of {CHUNK_PLACES} pages"),
-            format!("p / {CHUNK_PLACES}"),
-            format!("4 x {CHUNK_PLACES}"),
-            format!("first byte is {}", record::CODE),
-        ];
-        facts.iter().for_each(|fact| assert!(document.contains(fact), "{fact}"));
-    }
-
-    #[test]
-    fn room_for_pages_includes_free_runs_and_is_counted_back() {
-        assert_eq!([0, 1, 4, 12, 24, 1200].map(slots_for), [2, 3, 6, 14, 27, 1301]);
-        for pages in 0..5000 {
-            assert_eq!(pages_for(slots_for(pages)), pages);
-        }
-        assert_eq!(pages_for(0), 0);
-    }
-
-    /// Pages of a batch.
-    const BATCH: usize = 128;
-
-    /// Writes batches of random pages, each of a random length, as `take_runs` would have the file grow.
-    /// Gives blocks of the file, and blocks in use, after each part of them.
-    fn rewritten(pages: u32, lengths: &[u32], random: &mut Prng) -> Vec<(u32, u32)> {
-        let mut state = State::new(PageSize::DEFAULT, 1);
-        let mut sizes = Vec::new();
-        for batch in 0..6000 {
-            let mut numbers: Vec<u32> = (0..BATCH).map(|_| random.below(u64::from(pages)) as u32).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            let mut placed = Vec::new();
-            for page in numbers {
-                let blocks = lengths[random.below(lengths.len() as u64) as usize];
-                let place = loop {
-                    if let Some(place) = state.blocks.allocate(blocks) {
-                        break place;
-                    }
-                    // The pages of the batch that have a run already are settled first, as another round
-                    // does.
-                    state.set_all(&std::mem::take(&mut placed));
-                    if let Some(end) = state.room_wanted(blocks) {
-                        state.blocks.grow(end);
-                    }
-                };
-                state.in_flight += place.blocks();
-                let page = PageId { space: SpaceId(1), page: PageNo(page) };
-                placed.push(Placed { page, place, lsn_low: 0 });
-            }
-            state.set_all(&placed);
-            if batch % 1000 == 999 {
-                sizes.push((state.blocks.end(), state.blocks.end() - state.blocks.free()));
-            }
-        }
-        sizes
-    }
-
-    #[test]
-    fn a_steady_load_of_any_mix_of_lengths_takes_a_bounded_file() {
-        let mut random = Prng::new(test_seed(46));
-        for (lengths, most) in [
-            (&[4][..], 1.2),
-            (&[2], 1.2),
-            (&[3], 1.2),
-            (&[1, 2, 2, 3], 1.2),
-            (&[2, 3, 3, 4], 1.35),
-            (&[1, 1, 1, 4], 1.8),
-        ] {
-            let sizes = rewritten(3000, lengths, &mut random);
-            let (end, used) = sizes[5];
-            let ratio = f64::from(end) / f64::from(used);
-            assert!(ratio < most, "{lengths:?}: {sizes:?}");
-            assert!(end - sizes[3].0 <= end / 200, "{lengths:?}: {sizes:?} grows on");
-        }
-    }
-}
+mod tests;

@@ -82,6 +82,18 @@ pub(super) fn crash_and_recover_keeping(
 ) -> Result<usize, Error> {
     // Compressed pages need no room in front of them: they are in all parts of a chunk, and of the next.
     let stride = if sink.is_placed() && !codecs.is_empty() { 97 } else { 1 };
+    crash_and_recover_apart(stride, kept_share, seed, nth, sink, codecs)
+}
+
+/// The same, with the numbers of pages so far apart.
+pub(super) fn crash_and_recover_apart(
+    stride: u32,
+    kept_share: u32,
+    seed: u64,
+    nth: u64,
+    sink: Sink,
+    codecs: &[Codec],
+) -> Result<usize, Error> {
     // With all pages in memory recovery writes none, and the map stays what it was.
     let has_one_flush = matches!(sink, Sink::OneFlush | Sink::LostMap);
     let frames = if has_one_flush && seed.is_multiple_of(2) { 3 * FRAMES } else { FRAMES };

@@ -1,6 +1,6 @@
 //! Out of place: power cuts at any change, with mistakes planted that they must find.
 
-use super::crash::crash_and_recover;
+use super::crash::{crash_and_recover, crash_and_recover_apart};
 use super::*;
 use crate::Codec;
 use crate::places::planted::{self, Planted};
@@ -31,10 +31,35 @@ fn a_map_made_again_after_a_power_cut_loses_nothing() {
     }
 }
 
+/// Pages that are so far apart that most parts of the map come into being without a page.
+const FAR_APART: u32 = 1500;
+
+/// The map grows, and parts of it are written for the first time, at any time before and after a power cut.
+#[test]
+fn a_power_cut_while_the_map_grows_leaves_no_part_of_it_in_doubt() {
+    let seed = test_seed(24);
+    for planted in [&[][..], &[Planted::NoCredit]] {
+        planted::plant(planted);
+        for round in 0..60 {
+            let sink = [Sink::OutOfPlace, Sink::OneFlush, Sink::LostMap][round as usize % 3];
+            let nth = 1 + round * 7 % 149;
+            let outcome = crash_and_recover_apart(FAR_APART, 0, seed + round, nth, sink, &Codec::ALL);
+            outcome.unwrap_or_else(|error| panic!("{planted:?}, round {round}: {error}"));
+        }
+    }
+    planted::plant(&[]);
+}
+
 /// One round; whether something was lost.
 fn is_found(sink: Sink, seed: u64, nth: u64) -> bool {
     let outcome = std::panic::catch_unwind(|| crash_and_recover(seed, nth, sink, codecs_of(nth)));
     !matches!(outcome, Ok(Ok(_)))
+}
+
+/// The same, of pages that are far apart.
+fn is_found_apart(sink: Sink, seed: u64, nth: u64) -> bool {
+    let lives = || crash_and_recover_apart(FAR_APART, 0, seed, nth, sink, &Codec::ALL);
+    !matches!(std::panic::catch_unwind(lives), Ok(Ok(_)))
 }
 
 /// The canary of the test before: it finds each mistake.
@@ -46,29 +71,37 @@ fn power_cuts_find_planted_mistakes() {
         (Planted::DataIsNotSynced, 2),
         (Planted::RecordIsNotFlushed, 53),
         (Planted::NoMarks, 2),
-        (Planted::MarksGoEarly, 85),
+        (Planted::MarksGoEarly, 441),
         (Planted::OneSlot, 18),
-        (Planted::SlotsAreNotSynced, 219),
-        (Planted::LsnBeyondDurable, 23),
+        (Planted::SlotsAreNotSynced, 259),
+        (Planted::LsnBeyondDurable, 27),
         (Planted::NoFirstPass, 15),
-        (Planted::RecordsAreRedone, 128),
+        (Planted::RecordsAreRedone, 434),
     ];
     let by_map = [
         (Planted::DataIsNotSynced, 2),
         (Planted::OneSlot, 74),
-        (Planted::SlotsAreNotSynced, 62),
-        (Planted::MapIsNotSynced, 2),
+        (Planted::SlotsAreNotSynced, 82),
+        (Planted::MapIsNotSynced, 8),
     ];
-    let with_one_flush = [(Planted::DoubtfulRecordsCount, 63), (Planted::DoubtIsForgotten, 220)];
-    let without_map = [(Planted::OldCopyIsTaken, 1)];
-    let groups = [
-        (Sink::OutOfPlace, &by_record[..], vec![]),
-        (Sink::OutOfPlace, &by_map[..], vec![Planted::NoCredit]),
-        (Sink::OneFlush, &with_one_flush[..], vec![]),
-        (Sink::LostMap, &without_map[..], vec![]),
+    let with_one_flush = [(Planted::DoubtfulRecordsCount, 85), (Planted::DoubtIsForgotten, 220)];
+    let without_map = [(Planted::OldCopyIsTaken, 22)];
+    let apart = [
+        (Planted::CountIsEarly, 12),
+        (Planted::GapsStay, 1),
+        (Planted::WholeSlotGoes, 1),
+        (Planted::UnevenHasNoMark, 1),
+    ];
+    type IsFound = fn(Sink, u64, u64) -> bool;
+    let groups: [(_, &[_], _, IsFound); 5] = [
+        (Sink::OutOfPlace, &by_record, vec![], is_found),
+        (Sink::OutOfPlace, &by_map, vec![Planted::NoCredit], is_found),
+        (Sink::OneFlush, &with_one_flush, vec![], is_found),
+        (Sink::LostMap, &without_map, vec![], is_found),
+        (Sink::OutOfPlace, &apart, vec![], is_found_apart),
     ];
     let mut unfound = Vec::new();
-    for (sink, mistakes, others) in groups {
+    for (sink, mistakes, others, is_found) in groups {
         for &(mistake, first) in mistakes {
             planted::plant(&[vec![mistake], others.clone()].concat());
             let found = (first..first + 3000).find(|round| is_found(sink, seed + round, 1 + round % 149));

@@ -1,12 +1,16 @@
 //! Tables that are written out of place: their two files, and what is wrong when one of them is.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use palisade_base::checksum::crc32c;
 use palisade_base::event::retry_blocking;
+use palisade_buffer::PageSize;
 use palisade_catalog::TableDef;
-use palisade_io::{FileSystem, OpenMode};
+use palisade_io::{File, FileSystem, OpenMode, Overlay, OverlayFileSystem};
 
 use super::harness::*;
 use crate::{Engine, EngineConfig, Error, ForceRecovery, PageSinkKind, ReadMode, Table, TableName};
@@ -298,6 +302,137 @@ fn a_lost_map_is_made_again_by_force() {
         assert_eq!(rows(&engine, "t"), expected, "round {round}");
         assert!(names(&fs).iter().all(|name| !name.ends_with(".new")), "{:?}", names(&fs));
     }
+}
+
+/// Every use of a table is refused, because its map is damaged or cannot be read.
+fn assert_unusable(engine: &Arc<Engine>, name: &str) -> Error {
+    let t = table(engine, name);
+    let error = retry_blocking(|| t.reserve_auto_increment(1, 1, 1)).map(drop).unwrap_err();
+    let row = Row::new(1_000_000, 1, None, b"x");
+    Client::new(engine, &t).insert(&row).unwrap_err();
+    let range = Default::default();
+    let mut client = Client::new(engine, &t);
+    client.scan_range(0, range, crate::Direction::Forward, ReadMode::Snapshot).unwrap_err();
+    error
+}
+
+/// Pages of 4096 bytes, so that a table of a few megabytes has a map of two parts.
+fn large_table(fs: &Arc<dyn FileSystem>) -> (Arc<Engine>, Arc<Table>) {
+    let engine = open(fs);
+    create_schema(&engine);
+    fill(&engine, &create_table(&engine, in_place("other")), 50);
+    let t = create_table(&engine, placed("t"));
+    let mut client = Client::new(&engine, &t);
+    for id in 0..2600 {
+        client.insert(&Row::new(id, id % 9, Some(id), &[id as u8; 1500])).unwrap();
+    }
+    client.commit();
+    drop(client);
+    (engine, t)
+}
+
+#[test]
+fn zeros_in_a_map_are_damage_and_not_pages_that_were_never_written() {
+    at_size(PageSize::LEAST, || {
+        let fs = memory();
+        let (engine, t) = large_table(&fs);
+        let [pages, map] = files_of(&t);
+        let expected = Client::new(&engine, &t).scan(0);
+        drop(t);
+        shut_down(engine);
+        assert!(len(&fs, &map) >= 2 * 8192, "the table is too small for this test");
+        for part in [0, 1] {
+            let whole = bytes_of(&fs, &map);
+            let map_file = fs.open(&path_of(&map), OpenMode::EXISTING).unwrap();
+            map_file.write_at(&[0; 8192], part * 8192).unwrap();
+            let (pages_before, map_before) = (bytes_of(&fs, &pages), bytes_of(&fs, &map));
+            let engine = open(&fs);
+            assert!(matches!(assert_unusable(&engine, "t"), Error::Corrupted { .. }));
+            assert_eq!(rows(&engine, "other").len(), 50);
+            shut_down(engine);
+            assert!(bytes_of(&fs, &pages) == pages_before && bytes_of(&fs, &map) == map_before);
+
+            // Put back, it is what it was; and it is made again by force.
+            map_file.write_at(&whole, 0).unwrap();
+            let engine = open(&fs);
+            assert!(rows(&engine, "t") == expected);
+            shut_down(engine);
+            map_file.write_at(&[0; 8192], part * 8192).unwrap();
+            drop(map_file);
+            let engine = open_by_force(&fs);
+            assert!(rows(&engine, "t") == expected);
+            check(&engine, &table(&engine, "t"));
+            shut_down(engine);
+            assert!(rows(&open(&fs), "t") == expected);
+        }
+    });
+}
+
+/// The version in the header of a file of pages.
+fn version_of(fs: &Arc<dyn FileSystem>, pages: &str) -> u32 {
+    u32::from_le_bytes(bytes_of(fs, pages)[12..16].try_into().unwrap())
+}
+
+#[test]
+fn a_table_whose_map_has_version_1_opens_and_gets_version_2() {
+    let (fs, engine, t) = two_tables();
+    let [pages, _] = files_of(&t);
+    let expected = Client::new(&engine, &t).scan(0);
+    drop(t);
+    shut_down(engine);
+    assert_eq!(version_of(&fs, &pages), 2);
+    let file = fs.open(&path_of(&pages), OpenMode::EXISTING).unwrap();
+    let mut head = bytes_of(&fs, &pages)[..24].to_vec();
+    head[12] = 1;
+    head[20..].fill(0);
+    let checksum = crc32c(&head[4..20]);
+    head[..4].copy_from_slice(&checksum.to_le_bytes());
+    file.write_at(&head, 0).unwrap();
+    drop(file);
+    let engine = open(&fs);
+    assert_eq!(rows(&engine, "t"), expected);
+    let mut client = Client::new(&engine, &table(&engine, "t"));
+    client.update(3, |row| row.k = Some(77)).unwrap();
+    client.commit();
+    drop(client);
+    shut_down(engine);
+    assert_eq!(version_of(&fs, &pages), 2);
+    assert_eq!(rows(&open(&fs), "t")[3].k, Some(77));
+}
+
+/// When told to, no map can be read.
+#[derive(Default)]
+struct NoMaps(AtomicBool);
+
+impl Overlay for NoMaps {
+    fn read_at(&self, path: &Path, file: &dyn File, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        match self.0.load(Ordering::Relaxed) && path.extension().is_some_and(|kind| kind == "map") {
+            true => Err(io::Error::from_raw_os_error(5)),
+            false => file.read_at(buf, offset),
+        }
+    }
+}
+
+#[test]
+fn a_map_that_cannot_be_read_for_a_moment_is_not_replaced_by_force() {
+    let disk = Arc::new(OverlayFileSystem::new(memory(), NoMaps::default()));
+    let fs: Arc<dyn FileSystem> = disk.clone();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let t = create_table(&engine, placed("t"));
+    fill(&engine, &t, 200);
+    let expected = Client::new(&engine, &t).scan(0);
+    let [_, map] = files_of(&t);
+    drop(t);
+    shut_down(engine);
+    let before = bytes_of(&fs, &map);
+    disk.overlay().0.store(true, Ordering::Relaxed);
+    let engine = open_by_force(&fs);
+    assert_unusable(&engine, "t");
+    shut_down(engine);
+    disk.overlay().0.store(false, Ordering::Relaxed);
+    assert!(bytes_of(&fs, &map) == before, "it was replaced");
+    assert_eq!(rows(&open(&fs), "t"), expected);
 }
 
 #[test]
