@@ -1,5 +1,6 @@
 //! Bytes of a file in memory; what was never written takes no memory. What of it takes room on the disk that it
-//! stands for is counted: all up to its end, but for punched holes.
+//! stands for is counted: all up to its end, but for holes: what was punched, and what a write or an allocation
+//! behind the end has left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ const CHUNK: u64 = 4096;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SparseBytes {
     chunks: BTreeMap<u64, Box<[u8; CHUNK as usize]>>,
-    /// Chunks that have been punched, and neither written nor allocated since.
+    /// Chunks that have been punched or left out, and neither written nor allocated since.
     holes: BTreeSet<u64>,
     len: u64,
 }
@@ -39,7 +40,12 @@ impl SparseBytes {
     pub(crate) fn missing(&self, offset: u64, len: u64) -> u64 {
         let mut holes = 0;
         for_each_chunk(offset, len, |number, _, _| holes += u64::from(self.holes.contains(&number)));
-        holes * CHUNK + (offset + len).saturating_sub(self.len)
+        holes * CHUNK + (offset + len).saturating_sub(self.len.max(offset))
+    }
+
+    /// What lies between the end and `offset` takes no room.
+    fn leave_out(&mut self, offset: u64) {
+        self.holes.extend(self.len.div_ceil(CHUNK)..offset / CHUNK);
     }
 
     /// Fills `out` from `offset` on; zeros where nothing was written, the end of the file included.
@@ -54,6 +60,7 @@ impl SparseBytes {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8], offset: u64) {
+        self.leave_out(offset);
         for_each_chunk(offset, bytes.len() as u64, |number, start, range| {
             let chunk = self.chunks.entry(number).or_insert_with(|| Box::new([0; CHUNK as usize]));
             chunk[start..start + range.len()].copy_from_slice(&bytes[range]);
@@ -72,6 +79,7 @@ impl SparseBytes {
 
     /// Gives a range room; it may end behind the end.
     pub(crate) fn allocate(&mut self, offset: u64, len: u64) {
+        self.leave_out(offset);
         for_each_chunk(offset, len, |number, _, _| {
             self.holes.remove(&number);
         });
@@ -107,6 +115,11 @@ mod tests {
         assert_eq!((bytes.allocated(), bytes.missing(CHUNK, CHUNK)), (8 * CHUNK, CHUNK));
         bytes.set_len(CHUNK);
         assert_eq!((bytes.len(), bytes.allocated()), (CHUNK, CHUNK));
+        assert_eq!(bytes.missing(4 * CHUNK, CHUNK), CHUNK);
+        bytes.allocate(4 * CHUNK, CHUNK);
+        assert_eq!((bytes.allocated(), bytes.missing(0, 5 * CHUNK)), (2 * CHUNK, 3 * CHUNK));
+        bytes.write(&[1; 100], 6 * CHUNK + 7);
+        assert_eq!((bytes.allocated(), bytes.missing(0, 6 * CHUNK)), (2 * CHUNK + 107, 4 * CHUNK));
     }
 
     #[test]

@@ -8,6 +8,10 @@
 //!
 //! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full
 //! and will be until pages have been written. No cleaner ever waits for room in the log.
+//!
+//! A page for which there is no whole run, nor room for one on the disk, is compressed whatever its space says:
+//! beside the header there is room for a page that becomes short enough. Its old run is the free one that
+//! the next page needs.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,6 +32,8 @@ use crate::error::Error;
 use crate::metrics;
 use crate::page_size::PageSize;
 use crate::sink::{self, BatchPart, PageSink};
+use crate::space::is_no_space;
+use crate::stored::{Codec, Encoder};
 
 /// Out of place: a page is written to a free run, and its old run becomes free when that is known for good.
 pub struct OutOfPlace {
@@ -44,7 +50,25 @@ pub struct OutOfPlace {
 struct Round<'a> {
     store: Arc<PlaceStore>,
     pages: Vec<Placed>,
-    bytes: &'a [u8],
+    bytes: RoundBytes<'a>,
+}
+
+/// The stored forms of a round's pages, a page's bytes for each.
+enum RoundBytes<'a> {
+    OfBatch(&'a [u8]),
+    /// Of the one page that was compressed to find a run.
+    Own(AlignedBuf),
+}
+
+impl std::ops::Deref for RoundBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            RoundBytes::OfBatch(bytes) => bytes,
+            RoundBytes::Own(bytes) => bytes,
+        }
+    }
 }
 
 impl OutOfPlace {
@@ -121,6 +145,10 @@ impl OutOfPlace {
             let wanted: Vec<u32> = rest.pages()[..count].iter().map(|page| blocks(page.stored)).collect();
             let runs = match store.take_runs(&wanted, rounds.is_empty()) {
                 Ok(runs) => runs,
+                Err(error) if rounds.is_empty() && is_no_space(&error) => {
+                    let (own, others) = rest.split_at(1);
+                    return Ok((vec![Round::squeezed(store, own)?.ok_or(error)?], Some(others)));
+                }
                 Err(error) => {
                     rounds.iter().for_each(Round::give_up);
                     return Err(error);
@@ -134,7 +162,7 @@ impl OutOfPlace {
             });
             if !runs.is_empty() {
                 let pages = placed.collect();
-                rounds.push(Round { store, pages, bytes: own.bytes() });
+                rounds.push(Round { store, pages, bytes: RoundBytes::OfBatch(own.bytes()) });
             }
             rest = others;
             if runs.len() < count {
@@ -251,6 +279,21 @@ struct Neighbours {
 }
 
 impl<'a> Round<'a> {
+    /// The first page of a part, compressed, if it becomes so short that there is a run for it.
+    fn squeezed(store: Arc<PlaceStore>, part: BatchPart<'_>) -> io::Result<Option<Round<'a>>> {
+        let size = part.page_size();
+        let Some(page) = part.pages().first().filter(|page| page.stored == size.bytes()) else {
+            return Ok(None);
+        };
+        let mut bytes = AlignedBuf::zeroed(size.bytes());
+        bytes.copy_from_slice(&part.bytes()[..size.bytes()]);
+        let Some(stored) = Encoder::default().encode(Codec::Lz4, 0, &mut bytes) else { return Ok(None) };
+        let runs = store.take_runs(&[stored.div_ceil(size.block()) as u32], false)?;
+        let place = |&place: &Place| Placed { page: page.id, place, lsn_low: page.lsn.0 as u32 };
+        let pages: Vec<Placed> = runs.iter().map(place).collect();
+        Ok((!pages.is_empty()).then_some(Round { store, pages, bytes: RoundBytes::Own(bytes) }))
+    }
+
     fn neighbours(&self) -> impl Iterator<Item = Neighbours> {
         let (mut end, size) = (0, self.store.page_size());
         self.pages.chunk_by(|a, b| a.place.end() == b.place.block()).map(move |run| {
@@ -262,7 +305,7 @@ impl<'a> Round<'a> {
     }
 
     /// A page in its stored form.
-    fn bytes(&self, page: usize) -> &'a [u8] {
+    fn bytes(&self, page: usize) -> &[u8] {
         let size = self.store.page_size();
         &self.bytes[page * size.bytes()..][..self.pages[page].place.bytes(size)]
     }

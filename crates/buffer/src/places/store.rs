@@ -15,6 +15,14 @@
 //! has no room either it goes on with the runs that there are, some pages at a time: each page that is
 //! written gives back the run that the next one needs.
 //!
+//! A *small* file, of the first [few](small_pages) pages, has no such runs: most tables that small are empty and
+//! stay so, and header, pages and free run would take half as much again. Its room is for the header and all
+//! but the last of its pages, which such a table does not use yet. The first page that is written again has the
+//! cleaner make the file larger; the flush that this takes is that of any pages in new blocks. If the disk is
+//! full just then, the page is compressed to a block, for which there is room beside the header; only one that
+//! does not become so short waits for room, as that of a compressed table does. The rest of the header's place
+//! takes room from the disk when a compressed page is written there.
+//!
 //! Pages that are compressed take runs of one to three blocks, and the file has room for what has been
 //! written, not for what each page could become: a disk that is full is then told to the cleaner. Runs of
 //! several lengths leave gaps that are too short for some. A file grows for their sake, too, but never beyond
@@ -106,6 +114,11 @@ struct Chunk {
 /// Room for pages, in pages: the header, the pages, and the free runs that are kept.
 fn slots_for(pages: u32) -> u32 {
     pages.saturating_add((pages / PAGES_PER_SPARE).max(1)).saturating_add(1)
+}
+
+/// Pages of a file that has no free runs yet, at most: 64 KiB, and what a table with one index begins with.
+fn small_pages(size: PageSize) -> u32 {
+    size.pages_in(64 << 10).max(4)
 }
 
 /// Pages that so much room is enough for.
@@ -352,15 +365,19 @@ impl PlaceStore {
             let at = chunk.as_ref()?.image.places.iter().rposition(|place| !place.is_none())?;
             Some((number * CHUNK_PLACES + at) as u32 + 1)
         });
-        pages_for(state.blocks.end() / self.page_size.blocks()).max(highest.unwrap_or(0)).max(state.promised)
+        let slots = state.blocks.end() / self.page_size.blocks();
+        let small = if slots < 2 { 0 } else { slots.min(small_pages(self.page_size)) };
+        pages_for(slots).max(small).max(highest.unwrap_or(0)).max(state.promised)
     }
 
     /// Makes room for at least `pages` pages, and for their places in the map; for the places only if the
     /// pages [are to be compressed](self), or some are already. How many there is room for.
     pub(crate) fn extend(&self, pages: u32, is_packed: bool) -> io::Result<u32> {
         let growth = self.growth.lock();
-        let is_packed = is_packed || self.state.lock().compressed > 0;
-        let blocks = self.blocks_of(slots_for(pages))?;
+        // Beside the header there may be some of any table.
+        let is_packed = is_packed || self.state.lock().compressed >= self.page_size.blocks();
+        let is_small = pages <= small_pages(self.page_size);
+        let blocks = self.blocks_of(if is_small { pages.max(2) } else { slots_for(pages) })?;
         // The map first: a page that the file has room for has a place to be noted.
         self.map.make_room((pages as usize).div_ceil(CHUNK_PLACES))?;
         if is_packed {
@@ -391,7 +408,7 @@ impl PlaceStore {
         }
         let (want, have) = (u64::from(blocks) * self.page_size.block() as u64, self.file.len()?);
         if want > have {
-            self.file.allocate(have, want - have)?;
+            self.make_room(have, want)?;
         }
         let end = self.blocks_in(self.file.len()?);
         let mut state = self.state.lock();
@@ -400,6 +417,18 @@ impl PlaceStore {
             self.changed.notify_all();
         }
         Ok(())
+    }
+
+    /// Takes room from the disk, so that the file has `want` bytes instead of `have`: of the header's place, if
+    /// it has none yet, only for the header and one block.
+    fn make_room(&self, have: u64, want: u64) -> io::Result<()> {
+        let [block, page] = [self.page_size.block(), self.page_size.bytes()].map(|bytes| bytes as u64);
+        let first = 2 * block;
+        if have > 0 || want <= page || page <= first {
+            return self.file.allocate(have, want - have);
+        }
+        self.file.allocate(0, first)?;
+        self.file.allocate(page, want - page)
     }
 
     /// Writes the header if the file has none.

@@ -124,3 +124,63 @@ fn clean_pages_leave_memory_and_checkpoints_are_written_while_the_disk_is_full()
     world.pool.step().unwrap();
     assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
 }
+
+/// A small file has no free run: the first page that is written again is compressed to the block beside the
+/// header, and its old run serves the others.
+#[test]
+fn a_small_file_out_of_place_is_written_again_and_again_on_a_full_disk() {
+    for pages in 1..4 {
+        let world = World::create(Arc::new(FaultFileSystem::new(2)), 16, Sink::OutOfPlace);
+        let fs = world.fs.clone();
+        for page in 0..pages {
+            world.change(Change { page: PageNo(page), create: true, offset: 100, value: 1 }).unwrap();
+        }
+        world.retry(|| world.space.ensure_allocated(4)).unwrap();
+        world.pool.checkpoint_sharply().unwrap();
+        fs.limit_space(Some(fs.used_space()));
+        for round in 0..20 {
+            for page in (0..pages).filter(|page| round % (page + 1) == 0) {
+                let change = Change { page: PageNo(page), create: false, offset: 200, value: round.into() };
+                world.change(change).unwrap();
+            }
+            world.pool.checkpoint_sharply().unwrap();
+            world.space.places().unwrap().assert_sound();
+        }
+        // With room it becomes one like any other.
+        fs.limit_space(None);
+        for page in 0..40 {
+            let create = page >= pages;
+            world.change(Change { page: PageNo(page), create, offset: 300, value: 9 }).unwrap();
+        }
+        world.pool.checkpoint_sharply().unwrap();
+        world.space.places().unwrap().assert_sound();
+        drop(world);
+        fs.crash(CrashKeeps::Everything);
+        let (world, mut reader) = World::open(fs, 16, Sink::OutOfPlace).unwrap();
+        world.redo(&mut reader).unwrap();
+        for page in 0..40 {
+            let body = world.body(PageNo(page)).unwrap();
+            assert_eq!(body[300 - PAGE_HEADER], 9);
+        }
+    }
+}
+
+/// A page that cannot be made short waits for room, and nothing is lost.
+#[test]
+fn a_page_of_a_small_file_that_does_not_compress_waits_for_room() {
+    let world = World::create(Arc::new(FaultFileSystem::new(3)), 16, Sink::OutOfPlace);
+    let change = |create, value| world.change(Change { page: PageNo(0), create, offset: NOISE, value });
+    world.change(Change { page: PageNo(0), create: true, offset: 100, value: 1 }).unwrap();
+    change(false, 1).unwrap();
+    // The other runs are taken.
+    for page in 1..3 {
+        world.change(Change { page: PageNo(page), create: true, offset: NOISE, value: 1 }).unwrap();
+    }
+    world.pool.checkpoint_sharply().unwrap();
+    world.fs.limit_space(Some(world.fs.used_space()));
+    change(false, 2).unwrap();
+    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    world.fs.limit_space(None);
+    world.pool.checkpoint_sharply().unwrap();
+    world.space.places().unwrap().assert_sound();
+}

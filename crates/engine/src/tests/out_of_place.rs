@@ -128,6 +128,52 @@ fn a_table_has_two_files_which_come_and_go_together() {
     assert!(now.iter().all(|name| !names(&fs).contains(name)), "{:?}", names(&fs));
 }
 
+/// What both files of a table take on the disk.
+fn allocated(fs: &Arc<dyn FileSystem>, files: &[String; 2]) -> u64 {
+    let of = |name: &String| fs.open(&path_of(name), OpenMode::EXISTING).unwrap().allocated().unwrap();
+    files.iter().map(of).sum()
+}
+
+#[test]
+fn an_empty_table_takes_64_kib_with_its_map() {
+    for size in PageSize::ALL {
+        at_size(size, || {
+            let fs = memory();
+            let engine = open(&fs);
+            create_schema(&engine);
+            let def = TableDef { indexes: definition("e").indexes[..1].to_vec(), ..placed("e") };
+            let t = create_table(&engine, def);
+            let files = files_of(&t);
+            // Pages of other sizes: the same without the map, or four of them.
+            let of_pages = (64 << 10).max(4 * size.bytes() as u64);
+            let most = if size == PageSize::DEFAULT { of_pages } else { of_pages + 8192 };
+            for round in ["made", "written"] {
+                let bytes = allocated(&fs, &files);
+                assert!(bytes <= most, "{bytes} of {most}, {round}");
+                engine.pool.checkpoint_sharply().unwrap();
+            }
+            drop(t);
+            shut_down(engine);
+            let engine = open(&fs);
+            let bytes = allocated(&fs, &files);
+            assert!(bytes <= most, "{bytes} of {most}, after a start");
+            let t = table(&engine, "e");
+            for id in 0..300 {
+                let mut client = Client::new(&engine, &t);
+                client.insert(&Row::new(id, 1, Some(id), &text(id))).unwrap();
+                client.commit();
+                if id < 3 {
+                    engine.pool.checkpoint_sharply().unwrap();
+                }
+            }
+            drop(t);
+            crash(engine);
+            let engine = open(&fs);
+            assert_eq!(rows(&engine, "e").len(), 300);
+        });
+    }
+}
+
 #[test]
 fn what_a_crash_has_left_of_a_table_that_is_gone_is_removed() {
     let (fs, engine, _) = two_tables();
