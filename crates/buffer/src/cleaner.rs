@@ -428,14 +428,15 @@ impl Coordinator {
         if now < self.gathers_until && core.log.capacity_used() < HURRIED_AGE {
             return Ok(0);
         }
+        let kept = core.frames.keeping.pages();
         let seen = Observation {
             now,
             oldest: core.log.checkpoint_candidate(),
             tail: core.log.tail(),
             log_capacity: log_capacity(core),
-            dirty: core.frames.dirty_count(),
+            dirty: core.frames.unsaved_count().saturating_sub(kept),
             keepable: core.frames.keeping.keepable(),
-            kept: core.frames.keeping.pages(),
+            kept,
             frames: core.frames.size(),
         };
         let settings = core.tuning.flushing();
@@ -514,7 +515,7 @@ impl Coordinator {
             || core.log.capacity_used() > EARLY_CHECKPOINT_AGE;
         if due {
             self.last_checkpoint = now;
-            let below = match core.frames.dirty_count() + core.frames.keeping.pages() {
+            let below = match core.frames.unsaved_count() {
                 0 => Lsn::MAX,
                 _ => Lsn(core.log.tail().0.saturating_sub((log_capacity(core) as f64 * PLACES_AGE) as u64)),
             };
@@ -607,7 +608,7 @@ impl BufferPool {
         Ok(match coordinator.is_cut_short {
             true => Duration::ZERO,
             false if resizes => RESIZE_PAUSE,
-            false if self.dirty_pages() + self.kept_pages() > 0 => BUSY_PAUSE,
+            false if self.unsaved_pages() > 0 => BUSY_PAUSE,
             false => QUIET_PAUSE,
         })
     }
@@ -630,8 +631,7 @@ impl BufferPool {
         for evictor in &self.evictors {
             evictor.lock().write_again(self.core())?;
         }
-        // Kept pages first: one that is read is dirty before it is kept no more.
-        while self.kept_pages() + self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
+        while self.unsaved_pages() > 0 || coordinator.cleaner.has_unwritten() {
             let before = coordinator.cleaner.write_again(self.core())?;
             if self.kept_pages() > 0 {
                 merging::merge_all(self)?;

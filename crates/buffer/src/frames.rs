@@ -83,7 +83,7 @@ pub(crate) struct Frames {
     size: AtomicUsize,
     /// The most frames that anybody waits for.
     awaited: AtomicUsize,
-    dirty_count: AtomicUsize,
+    unsaved_count: AtomicUsize,
 }
 
 impl Frames {
@@ -123,7 +123,7 @@ impl Frames {
             charged_count: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             size: AtomicUsize::new(0),
-            dirty_count: AtomicUsize::new(0),
+            unsaved_count: AtomicUsize::new(0),
         };
         frames.make_known(count);
         Ok(frames)
@@ -226,8 +226,16 @@ impl Frames {
         self.free_count.load(Relaxed)
     }
 
+    /// Dirty pages in frames. Beside pages that leave memory unwritten it may be too low for a moment; whether
+    /// all is on disk is said by [`unsaved_count`](Self::unsaved_count) alone.
     pub(crate) fn dirty_count(&self) -> usize {
-        self.dirty_count.load(Relaxed)
+        self.unsaved_count().saturating_sub(self.keeping.pages())
+    }
+
+    /// Pages that are not on disk, nor on their way there: dirty in a frame, or kept. One count for both, so that
+    /// a page that goes from one to the other is missing from it at no time.
+    pub(crate) fn unsaved_count(&self) -> usize {
+        self.unsaved_count.load(Acquire)
     }
 
     /// How many frames somebody waits for who needs so many at once; 0 if nobody does.
@@ -314,7 +322,7 @@ impl Frames {
         let was_clean = oldest.load(Relaxed) == CLEAN;
         if was_clean {
             oldest.store(start.0, Relaxed);
-            self.dirty_count.fetch_add(1, Relaxed);
+            self.unsaved_count.fetch_add(1, Relaxed);
         }
         was_clean
     }
@@ -326,8 +334,29 @@ impl Frames {
             return None;
         }
         self.keeping.forget(frame);
-        self.dirty_count.fetch_sub(1, Relaxed);
+        self.unsaved_count.fetch_sub(1, Release);
         Some(Lsn(oldest))
+    }
+
+    /// Takes the mark of a dirty page that is kept, under its exclusive latch.
+    pub(crate) fn take_dirty_to_keep(&self, frame: u32) -> Lsn {
+        let oldest = self.oldest[frame as usize].swap(CLEAN, Relaxed);
+        assert!(oldest != CLEAN, "a list of changes is one of a dirty page");
+        self.keeping.count_kept();
+        Lsn(oldest)
+    }
+
+    /// A page that was kept, and has just been read into the frame, is dirty again, under its exclusive latch.
+    pub(crate) fn make_dirty_again(&self, frame: u32, oldest: Lsn) {
+        let before = self.oldest[frame as usize].swap(oldest.0, Relaxed);
+        assert!(before == CLEAN, "a page that was just read is clean");
+        self.keeping.count_gone();
+    }
+
+    /// A kept page's space is gone, and its changes with it.
+    pub(crate) fn drop_kept(&self) {
+        self.keeping.count_gone();
+        self.unsaved_count.fetch_sub(1, Release);
     }
 
     /// The page in frame `from` moves to `to`, and its dirty mark with it. The caller holds its exclusive

@@ -587,6 +587,12 @@ impl BufferPool {
         self.core.frames.keeping.pages()
     }
 
+    /// Pages that are not on disk, nor on their way there: [dirty](Self::dirty_pages) ones and
+    /// [kept](Self::kept_pages) ones, counted as one.
+    pub fn unsaved_pages(&self) -> usize {
+        self.core.frames.unsaved_count()
+    }
+
     /// Changes which part of the pool, in percent up to 50, the changes of pages may take that leave memory
     /// unwritten. None leaves memory so with 0; those that have are read and written by and by.
     pub fn set_kept_share(&self, percent: u32) {

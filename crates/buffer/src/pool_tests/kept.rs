@@ -83,6 +83,41 @@ fn live(random: &mut Prng, frames: usize, sink: Sink) {
     assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
 }
 
+/// Ends the threads that look at it, also if the test fails.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A page that leaves memory unwritten and comes back is not on disk at any moment, and no other thread finds
+/// that all is.
+#[test]
+fn a_page_is_counted_while_it_goes_from_a_frame_to_the_kept_ones_and_back() {
+    let world = keeping(12, 30, Sink::Off);
+    world.change(changed(0, 5)).unwrap();
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looks = scope.spawn(|| {
+            let mut looks = 0_u64;
+            while !has_ended.load(Ordering::Relaxed) {
+                assert_eq!(world.pool.unsaved_pages(), 1, "after {looks} looks");
+                looks += 1;
+            }
+        });
+        let _ended = Ended(&has_ended);
+        for round in 0..300 {
+            push_out(&world, 0, 4..24);
+            assert_eq!((world.pool.kept_pages(), world.pool.dirty_pages()), (1, 0), "round {round}");
+            world.body(PageNo(0)).unwrap();
+            assert_eq!((world.pool.kept_pages(), world.pool.dirty_pages()), (0, 1), "round {round}");
+        }
+        drop(looks);
+    });
+}
+
 #[test]
 fn kept_pages_behave_like_a_map_of_pages() {
     let mut random = Prng::new(test_seed(51));

@@ -31,9 +31,7 @@ impl Space {
             frames.keeping.put(frame, changes);
             return false;
         }
-        // Before the dirty mark is taken: at no time it looks as if the page were on disk.
-        frames.keeping.count_kept();
-        let mut oldest = frames.take_dirty(frame).expect("a list of changes is one of a dirty page");
+        let mut oldest = frames.take_dirty_to_keep(frame);
         if planted::makes(Planted::KeptMarksMove) {
             self.core.log.register_dirty(self.core.log.tail());
             self.core.log.unregister_dirty(std::mem::replace(&mut oldest, self.core.log.tail()));
@@ -75,10 +73,9 @@ impl Space {
     /// exclusive latch.
     pub(super) fn restore_kept(&self, frame: u32, kept: KeptPage) {
         let frames = &self.core.frames;
-        let was_clean = frames.make_dirty(frame, kept.oldest);
-        assert!(was_clean, "a page that was just read is clean");
+        frames.make_dirty_again(frame, kept.oldest);
         frames.keeping.put(frame, kept.changes);
-        self.is_kept_no_more();
+        self.kept.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// What was taken of a page that could not be read stays kept, unless the space is gone.
@@ -89,16 +86,12 @@ impl Space {
         }
     }
 
-    fn is_kept_no_more(&self) {
-        self.kept.fetch_sub(1, Ordering::AcqRel);
-        self.core.frames.keeping.count_gone();
-    }
-
     /// The changes go, and the log does not wait for them any more.
     fn drop_one(&self, kept: KeptPage) {
         self.core.log.unregister_dirty(kept.oldest);
         self.core.frames.keeping.give_up(*kept.changes);
-        self.is_kept_no_more();
+        self.kept.fetch_sub(1, Ordering::AcqRel);
+        self.core.frames.drop_kept();
         metrics::CHANGES_DROPPED.increment();
     }
 
