@@ -2,6 +2,8 @@
 //! are, in huge pages where the kernel has them.
 
 use std::io;
+#[cfg(not(miri))]
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::page::Page;
@@ -75,20 +77,22 @@ impl FrameMemory {
     pub(crate) fn give_back(&self, from: usize, to: usize) {
         assert!(from <= to && to <= self.frames, "there are no such frames");
         #[cfg(not(miri))]
-        {
-            use rustix::mm::{Advice, madvise};
-            let own = rustix::param::page_size();
-            let start = (from * self.size.bytes()).next_multiple_of(own);
-            let end = to * self.size.bytes() / own * own;
-            if start >= end {
-                return;
-            }
-            // A refusal leaves the memory where it is, which wastes it and harms nothing. SAFETY: the range
-            // lies within the mapping and no page of it is in use; private anonymous memory is zero
-            // afterwards.
-            let _ =
-                unsafe { madvise(self.base.add(start).as_ptr().cast(), end - start, Advice::LinuxDontNeed) };
+        self.give_back_in(rustix::param::page_size(), from, to);
+    }
+
+    /// The same, where the kernel has pages of `own` bytes.
+    #[cfg(not(miri))]
+    fn give_back_in(&self, own: usize, from: usize, to: usize) {
+        use rustix::mm::{Advice, madvise};
+        let bytes = whole_pages(own, from * self.size.bytes()..to * self.size.bytes());
+        if bytes.is_empty() {
+            return;
         }
+        // A refusal leaves the memory where it is, which wastes it and harms nothing. SAFETY: the range lies
+        // within the mapping and no page of it is in use; private anonymous memory is zero afterwards.
+        let _ = unsafe {
+            madvise(self.base.add(bytes.start).as_ptr().cast(), bytes.len(), Advice::LinuxDontNeed)
+        };
     }
 
     #[cfg(miri)]
@@ -126,6 +130,12 @@ impl FrameMemory {
     }
 }
 
+/// The pages of `own` bytes that lie wholly within `bytes`, which are counted from where a page begins.
+#[cfg(not(miri))]
+fn whole_pages(own: usize, bytes: Range<usize>) -> Range<usize> {
+    bytes.start.next_multiple_of(own)..bytes.end / own * own
+}
+
 /// The `size` bytes from `bytes` on as a page, which is a slice of bytes and nothing else.
 #[inline]
 pub(crate) fn page_at(bytes: NonNull<u8>, size: usize) -> NonNull<Page> {
@@ -146,5 +156,39 @@ impl Drop for FrameMemory {
         unsafe {
             std::alloc::dealloc(self.base.as_ptr(), Self::layout(bytes))
         };
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+
+    const FRAMES: usize = 80;
+
+    /// Where the kernel's pages are larger than a frame, frames that share one with a frame in use keep their
+    /// memory; the others lose it.
+    #[test]
+    fn memory_that_is_given_back_is_no_neighbours() {
+        let size = PageSize::LEAST;
+        for own in [4096, 16384, 65536] {
+            for (from, to) in
+                [(0, FRAMES), (1, FRAMES), (3, 4), (15, 33), (16, 32), (17, 31), (5, 5), (30, 79)]
+            {
+                let memory = FrameMemory::reserve(FRAMES, size).unwrap();
+                memory.supply(FRAMES).unwrap();
+                // SAFETY: the frames are this test's, and no one else knows of them.
+                let page = |frame: usize| unsafe { memory.page(frame as u32).as_mut() };
+                (0..FRAMES).for_each(|frame| page(frame).fill(7));
+                memory.give_back_in(own, from, to);
+                for frame in 0..FRAMES {
+                    let (first, last) = (frame * size.bytes() / own, ((frame + 1) * size.bytes() - 1) / own);
+                    let is_whole =
+                        from * size.bytes() <= first * own && (last + 1) * own <= to * size.bytes();
+                    let expected = if is_whole { 0 } else { 7 };
+                    let is_so = page(frame).iter().all(|byte| *byte == expected);
+                    assert!(is_so, "frame {frame} of {from}..{to}, the kernel's pages of {own}");
+                }
+            }
+        }
     }
 }
