@@ -107,6 +107,16 @@ impl Column {
         self.kind == 3 && self.flags & UNSIGNED != 0
     }
 
+    /// Whether it is BIGINT UNSIGNED.
+    pub fn is_big_unsigned(&self) -> bool {
+        self.kind == 8 && self.flags & UNSIGNED != 0
+    }
+
+    /// Whether it is BIT.
+    pub fn is_bit(&self) -> bool {
+        self.kind == 16
+    }
+
     /// Whether it is a VARCHAR.
     pub fn is_text(&self) -> bool {
         self.kind == 253

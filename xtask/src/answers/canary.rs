@@ -101,7 +101,7 @@ fn falsified(right: &Reply) -> Vec<(&'static str, Difference, Reply)> {
             "one more warning",
             Difference::Warnings,
             with(&|wrong| {
-                wrong.warnings.push(("1105".to_owned(), "canary".to_owned()));
+                wrong.warnings.push(("9999".to_owned(), "canary".to_owned()));
             }),
         ));
     }

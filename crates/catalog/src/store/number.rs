@@ -66,15 +66,20 @@ impl Store<'_> {
         }
     }
 
-    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the
-    /// next day.
+    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the next
+    /// day; cut under TIME_TRUNCATE_FRACTIONAL.
     fn whole_seconds(&self) -> Option<Number> {
+        let cuts = self.context.temporal.truncate_fractional;
         let local = match self.value {
             ValueRef::DateTime(value) => value,
             ValueRef::Timestamp(value) => value.to_datetime(self.context.zone),
+            ValueRef::Time(value) if cuts => return Some(Number::Int(value.truncate(0).to_number().into())),
             ValueRef::Time(value) => return Some(Number::Int(value.round(0).to_number().into())),
             _ => return None,
         };
+        if cuts {
+            return Some(Number::Int(local.truncate(0).to_number().into()));
+        }
         local.round(0).map(|rounded| Number::Int(rounded.to_number().into()))
     }
 

@@ -79,7 +79,8 @@ impl Store<'_> {
     fn narrow(&mut self, length: u32) -> Result<Option<Vec<u8>>> {
         let value = match self.value {
             ValueRef::Double(value) => value,
-            ValueRef::Float(value) => value.into(),
+            // A FLOAT has six digits.
+            ValueRef::Float(value) => format!("{value:.5e}").parse().unwrap_or(f64::from(value)),
             _ => return Ok(None),
         };
         let mut text = Vec::new();

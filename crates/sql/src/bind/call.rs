@@ -252,11 +252,17 @@ fn reconcile_nullif(arguments: &mut [Expr]) -> SqlResult<()> {
     let (collation, _) = aggregate_collations(&[left, right], NULLIF)?;
     transcode_to(right, collation)?;
     let is_constant = matches!(left.node, Node::Literal(_));
-    if let SqlType::VarChar { collation: own, .. } = &mut left.ty
-        && is_constant
-        && own.get().charset == collation.get().charset
-    {
-        *own = collation;
+    match &mut left.ty {
+        SqlType::VarChar { length, collation: own } if is_constant && collation == CollationId::BINARY => {
+            let bytes = own.get().charset.max_bytes();
+            left.ty = SqlType::VarBinary { length: length.saturating_mul(bytes) };
+        }
+        SqlType::VarChar { collation: own, .. }
+            if is_constant && own.get().charset == collation.get().charset =>
+        {
+            *own = collation;
+        }
+        _ => {}
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use crate::SqlResult;
 use crate::expr::beforehand::Standing;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
+use crate::expr::convert::text_of;
 use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
 use crate::func::Purity;
 
@@ -35,7 +36,7 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
         (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() || ty.is_temporal() => {
             CastTarget::ComparedYear
         }
-        (SqlType::Time { fsp }, ty) if ty.is_text() || ty.is_numeric() => {
+        (SqlType::Time { fsp }, ty) if ty.is_text() || ty.is_numeric() || is_bits(expr) => {
             CastTarget::ComparedTime { fsp: *fsp }
         }
         (SqlType::DateTime { fsp } | SqlType::Timestamp { fsp }, ty) if ty.is_numeric() => {
@@ -44,6 +45,10 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
         _ => return,
     };
     read_as(target, expr);
+}
+
+fn is_bits(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Literal(Value::Bit { .. }))
 }
 
 fn is_date(ty: &SqlType) -> bool {
@@ -116,9 +121,14 @@ fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
 }
 
 fn read_as(target: CastTarget, expr: &mut Expr) {
-    // A binary literal is a number already, which YEAR alone reads otherwise.
-    if matches!(expr.node, Node::Literal(Value::Bit { .. })) && target != CastTarget::ComparedYear {
-        return;
+    // A binary literal is a number already, which YEAR alone reads otherwise; beside a TIME it is a text.
+    match (&target, &expr.node) {
+        (CastTarget::ComparedYear, _) => {}
+        (CastTarget::ComparedTime { .. }, Node::Literal(value @ Value::Bit { .. })) => {
+            expr.node = Node::Literal(Value::Bytes(text_of(value, &expr.ty)));
+        }
+        (_, Node::Literal(Value::Bit { .. })) => return,
+        _ => {}
     }
     let constant = std::mem::replace(expr, Expr::null());
     let (ty, nullable) = (target.result_type(&constant.ty), constant.nullable);

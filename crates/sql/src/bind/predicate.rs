@@ -8,7 +8,9 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
 use super::beforehand::text_beside_date;
-use super::compare::{compare_listed, constant_as_column, moment_as_time, negation, row_parts, wider};
+use super::compare::{
+    compare_listed, constant_as_column, moment_as_time, negation, row_parts, time_as_text, wider,
+};
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
@@ -110,13 +112,20 @@ impl Binder<'_> {
             [false, true] => moment_as_time(&mut low, &operand),
             _ => {}
         }
-        constant_as_column(&mut low, &operand);
-        constant_as_column(&mut high, &operand);
+        for bound in [&mut low, &mut high] {
+            // A binary literal beside a TIME is a text in a comparison of one value only.
+            if !matches!(bound.node, Node::Literal(Value::Bit { .. })) || operand.ty == SqlType::Year {
+                constant_as_column(bound, &operand);
+            }
+        }
+        let has_null = low.ty == SqlType::Null || high.ty == SqlType::Null;
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = match wider(low_domain, high_domain) {
             // Unlike a comparison with one of them, MySQL takes both for numbers here.
             Domain::YearOrDate => Domain::Double,
+            // NULL is a text to MySQL, so that the other bound is compared as a double.
+            Domain::Integer | Domain::Decimal if has_null => Domain::Double,
             domain => domain,
         };
         if domain == Domain::DateTime {
@@ -202,6 +211,7 @@ impl Binder<'_> {
             };
             match domain {
                 Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand),
+                Domain::Text(collation) => time_as_text(&mut item, collation),
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }

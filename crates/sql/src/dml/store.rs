@@ -268,7 +268,7 @@ impl Context<'_> {
         {
             return self.store(number.as_ref(), &SqlType::BIGINT, column, row);
         }
-        self.store(value, &expr.ty, column, row)
+        self.store(value, &expr.ty, column, row).map_err(|error| too_long_for_copy(error, expr, column, row))
     }
 
     /// A time, or date and time, rounded to seconds, as a number: 20260131235959.
@@ -306,8 +306,14 @@ impl Context<'_> {
             let (scalar, ty) = self.json_scalar(text, expr, &target, row)?;
             // What an expression leaves NULL is zero from a column.
             if scalar.is_null() && matches!(expr.node, Node::Column { .. }) {
-                let is_ignored = self.mode().is_strict() && !self.strict;
-                if is_ignored && !matches!(column.sql_type, SqlType::Time { .. }) {
+                let is_refused = match column.sql_type {
+                    SqlType::Time { .. } => false,
+                    SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => {
+                        self.mode().has(SqlMode::NO_ZERO_DATE)
+                    }
+                    _ => self.mode().is_strict(),
+                };
+                if is_refused && !self.strict {
                     self.session.warnings.warn(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, column.name, row));
                 }
                 return Ok(store::implicit_default(column));
@@ -484,4 +490,23 @@ fn described_duplicate(
     let shown =
         String::from_utf8(text).unwrap_or_else(|error| error.as_bytes().iter().map(escaped).collect());
     Ok(mysql_error!(ER_DUP_ENTRY, shown, format!("{}.{}", table.name, index.name)))
+}
+
+/// A text too long for a column (1406), where it comes from another column of that type and collation whose
+/// lengths are kept in as many bytes: MySQL copies it without a look at its type (1265).
+#[cold]
+fn too_long_for_copy(error: SqlError, expr: &Expr, column: &Column, row: u64) -> SqlError {
+    let length_bytes = |ty: &SqlType| match ty {
+        SqlType::VarChar { length, collation } => {
+            let bytes = u64::from(*length) * u64::from(collation.get().charset.max_bytes());
+            Some((bytes < 256, *collation))
+        }
+        SqlType::VarBinary { length } => Some((*length < 256, CollationId::BINARY)),
+        _ => None,
+    };
+    let kept = length_bytes(&column.sql_type);
+    match error.number() == ER_DATA_TOO_LONG.number && expr.is_field() && kept.is_some() {
+        true if length_bytes(&expr.ty) == kept => mysql_error!(WARN_DATA_TRUNCATED, column.name, row),
+        _ => error,
+    }
 }

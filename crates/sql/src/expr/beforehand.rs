@@ -176,7 +176,11 @@ impl Context<'_> {
         let mode = self.reading_mode();
         Ok(match &beside.ty {
             SqlType::Time { .. } => Time::from_number(whole, micros).is_some_and(|parsed| !parsed.truncated),
-            _ if whole == 0 => true,
+            // Less than a second is the zero date, unless it is rounded up to one.
+            _ if whole == 0 => {
+                let unit = 10u32.pow(6 - u32::from(beside.ty.fraction_digits().min(6)));
+                is_listed || micros + unit / 2 < 1_000_000
+            }
             // MySQL keeps quiet about a day that its month does not have.
             _ if is_listed => {
                 let any = TemporalMode {

@@ -2,9 +2,10 @@
 
 use palisade_base::error_catalogue::{
     ER_DATA_OUT_OF_RANGE, ER_DATA_TOO_LONG, ER_DATETIME_FUNCTION_OVERFLOW, ER_INVALID_CHARACTER_STRING,
-    ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
+    ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_UNKNOWN_ERROR,
+    ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
 };
-use palisade_base::mysql_error;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::charset::convert_watched;
 use palisade_catalog::json::Json;
 use palisade_catalog::temporal::TemporalMode;
@@ -15,7 +16,7 @@ use palisade_catalog::{
 
 use super::beforehand::{Beside, Unfit, shown};
 use super::convert::{display_text, text_of};
-use super::{Context, Expr};
+use super::{Context, Expr, Node};
 use crate::SqlResult;
 use crate::func::json::convert::{Form, to_json, utf8_text};
 use crate::func::json::document_error;
@@ -251,7 +252,10 @@ impl Context<'_> {
                 Ok(Value::Bytes(text))
             }
             CastTarget::Signed => {
-                let wide = self.to_integer(value.as_ref())?;
+                let wide = self.cast_integer(&value, operand)?;
+                if wide > i128::from(i64::MAX) {
+                    self.warn_of_sign(&value, operand, false);
+                }
                 Ok(Value::Int(
                     if wide > i128::from(i64::MAX)
                         && !matches!(value, Value::UInt(_) | Value::Bytes(_) | Value::Bit { .. })
@@ -262,7 +266,15 @@ impl Context<'_> {
                     },
                 ))
             }
-            CastTarget::Unsigned => Ok(Value::UInt(self.to_integer(value.as_ref())? as u64)),
+            CastTarget::Unsigned => {
+                let wide = self.cast_integer(&value, operand)?;
+                if (i128::from(i64::MIN) + 1..=0).contains(&wide) {
+                    self.warn_of_sign(&value, operand, true);
+                }
+                let is_double = matches!(value, Value::Double(_) | Value::Float(_));
+                let wide = if is_double { wide.min(i64::MAX.into()) } else { wide };
+                Ok(Value::UInt(wide as u64))
+            }
             CastTarget::Decimal { precision, scale } => {
                 let decimal = self.to_decimal(value.as_ref())?;
                 let fitted = self.fit_decimal(decimal, *precision, *scale);
@@ -335,6 +347,48 @@ impl Context<'_> {
             CastTarget::ComparedFloat { scale } => self.compared_float(&value, *scale),
             CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
             CastTarget::ComparedMoment { fsp, any_day } => self.compared_moment(value, *fsp, *any_day),
+        }
+    }
+
+    /// The whole number that CAST makes of a value; 1690 if a function gives a double beyond BIGINT.
+    fn cast_integer(&mut self, value: &Value, operand: &Expr) -> SqlResult<i128> {
+        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+        let is_computed = matches!(
+            operand.node,
+            Node::Call { .. } | Node::Arithmetic { .. } | Node::Negate(_) | Node::Cast { .. }
+        );
+        if let Value::Double(number) = value
+            && is_computed
+            && !(-LIMIT..LIMIT).contains(number)
+        {
+            return Err(self.out_of_range("BIGINT", operand));
+        }
+        self.to_integer(value.as_ref())
+    }
+
+    /// Warns of a text that is cast to what has no such sign: `negative` to UNSIGNED, or a number beyond BIGINT
+    /// to SIGNED. Of numbers beyond both 1292 has been said.
+    fn warn_of_sign(&mut self, value: &Value, operand: &Expr, negative: bool) {
+        let Value::Bytes(text) = value else { return };
+        if !operand.ty.is_string() || operand.ty == SqlType::Json {
+            return;
+        }
+        let text = text.trim_ascii_start();
+        let (digits, what) = match negative {
+            true => {
+                (text.strip_prefix(b"-"), "unsigned converted negative integer to its positive complement")
+            }
+            false => (
+                Some(text.strip_prefix(b"+").unwrap_or(text)),
+                "signed converted positive out-of-range integer to its negative complement",
+            ),
+        };
+        let digits = digits.unwrap_or_default();
+        let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number = digits.get(..count).and_then(|digits| std::str::from_utf8(digits).ok());
+        if number.is_some_and(|number| number.parse::<u64>().is_ok()) {
+            let message = format!("Cast to {what}");
+            self.session.warnings.warn(MysqlError::with_message(&ER_UNKNOWN_ERROR, message));
         }
     }
 

@@ -509,6 +509,11 @@ impl Context<'_> {
 
     /// A number as a time, if it is one.
     pub(super) fn number_as_time(&mut self, number: ValueRef<'_>) -> SqlResult<Option<Time>> {
+        // MySQL takes a number beyond BIGINT for one below zero here.
+        let number = match number {
+            ValueRef::UInt(number) => ValueRef::Int(number as i64),
+            number => number,
+        };
         let decimal = self.to_decimal(number)?;
         let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(i64::MAX);
         let micros = self.fraction_micros(&decimal).unsigned_abs() as u32;
@@ -586,7 +591,10 @@ impl Context<'_> {
             }
             other => match self.number_as_time(other)? {
                 None => {
-                    let decimal = self.to_decimal(other)?;
+                    let decimal = match other {
+                        ValueRef::UInt(number) => Decimal::from(number as i64),
+                        other => self.to_decimal(other)?,
+                    };
                     self.truncated("time", decimal.to_string().as_bytes())?;
                     None
                 }

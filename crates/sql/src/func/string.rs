@@ -441,6 +441,9 @@ fn instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -
 
 fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (left, right, collation) = pair(cx, values, arguments, "strcmp")?;
+    // Beside a number MySQL compares bytes.
+    let is_number = |argument: &Expr| argument.ty.is_numeric();
+    let collation = if arguments.iter().any(is_number) { CollationId::BINARY } else { collation };
     let order = cx.watched(|watch| collation.get().compare_watched(&left, &right, watch))?;
     Ok(Value::Int(order as i64))
 }
