@@ -10,7 +10,8 @@ use super::compare::constants_to_order;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
-    chosen_as_number, chosen_date_as_number, transcode_to, transcode_when_met, variable_as_integer,
+    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, sum_as_moment,
+    transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
 use crate::expr::compare::{aggregate_collations, domain_of, result_collation};
@@ -89,7 +90,13 @@ impl Binder<'_> {
         self.has_effects |= function.purity == Purity::Effect;
         for place in whole_arguments(function.name) {
             if let Some(argument) = arguments.get_mut(*place) {
-                *argument = variable_as_integer(std::mem::replace(argument, Expr::null()));
+                let taken = std::mem::replace(argument, Expr::null());
+                *argument = variable_as_integer(date_text_as_number(taken));
+            }
+        }
+        for place in integers_read_by(function.name) {
+            if let Some(argument) = arguments.get_mut(*place) {
+                *argument = computed_as_integer(std::mem::replace(argument, Expr::null()));
             }
         }
         if function.name == NULLIF
@@ -106,7 +113,13 @@ impl Binder<'_> {
             *condition = chosen_as_number(std::mem::replace(condition, Expr::null()));
         }
         if func::number::FUNCTIONS.iter().any(|known| known.name == function.name) {
-            arguments = arguments.into_iter().map(chosen_date_as_number).collect();
+            let as_number = |argument| chosen_date_as_number(date_text_as_number(argument));
+            arguments = arguments.into_iter().map(as_number).collect();
+        }
+        for place in dates_read_by(function.name) {
+            if let Some(argument) = arguments.get_mut(*place) {
+                *argument = sum_as_moment(std::mem::replace(argument, Expr::null()));
+            }
         }
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;
@@ -361,6 +374,32 @@ fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlR
 fn is_cacheable(function: &Function) -> bool {
     // Their typing does not depend on the session; their value is computed at every execution.
     !matches!(function.name, "database" | "schema")
+}
+
+/// Which arguments of a function are read as whole numbers, so that a double beyond BIGINT is none.
+fn integers_read_by(function: &str) -> &'static [usize] {
+    match function {
+        "bit_count" | "elt" | "export_set" | "from_days" | "hex" | "inet_ntoa" | "make_set" | "space" => &[0],
+        "format" | "left" | "lpad" | "repeat" | "right" | "round" | "rpad" | "truncate" | "week"
+        | "yearweek" => &[1],
+        "char" => &[1, 2],
+        "insert" | "mid" | "substr" | "substring" => &[1, 2],
+        "locate" | "regexp_instr" | "regexp_substr" | "substring_index" => &[2],
+        "makedate" | "maketime" | "period_add" | "period_diff" => &[0, 1],
+        _ => &[],
+    }
+}
+
+/// Which arguments of a function are read as dates: a time is one of today there.
+fn dates_read_by(function: &str) -> &'static [usize] {
+    match function {
+        "convert_tz" | "date" | "date_format" | "day" | "dayname" | "dayofmonth" | "dayofweek"
+        | "dayofyear" | "last_day" | "month" | "monthname" | "quarter" | "timestamp" | "to_days"
+        | "to_seconds" | "unix_timestamp" | "week" | "weekday" | "weekofyear" | "year" | "yearweek" => &[0],
+        "datediff" => &[0, 1],
+        "timestampdiff" => &[1, 2],
+        _ => &[],
+    }
 }
 
 /// Which arguments of a function are whole numbers, though a double is no error.

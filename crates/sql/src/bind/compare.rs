@@ -8,8 +8,8 @@ use super::Binder;
 use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
 use super::types::{
-    as_number, chosen_as_number, chosen_date_as_number, date_text_as_number, transcode_beside_document,
-    transcode_to, variable_as_integer,
+    as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number,
+    transcode_beside_document, transcode_to, variable_as_integer,
 };
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
@@ -343,8 +343,10 @@ pub fn negation(mut expr: Expr) -> Expr {
 }
 
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
-    let as_integer =
-        |operand| chosen_date_as_number(json_as_integer(date_text_as_number(variable_as_integer(operand))));
+    let as_integer = |operand| {
+        let operand = computed_as_integer(variable_as_integer(operand));
+        chosen_date_as_number(json_as_integer(date_text_as_number(operand)))
+    };
     let [left, right] = [left, right].map(as_integer);
     let nullable = left.nullable || right.nullable;
     let ty = bits::result_type(op, &left, &right);

@@ -11,8 +11,8 @@ use super::compare::{bit_operation, compare_texts, comparison, negation, row_par
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
 use super::types::{
-    Member, as_number, chosen_as_number, chosen_date_as_number, date_text_as_number, member_as_text,
-    text_length, transcode_to, variable_as_integer,
+    Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number,
+    member_as_text, text_length, transcode_to, variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
@@ -309,7 +309,8 @@ impl Binder<'_> {
             UnaryOp::Not => negation(chosen_as_number(operand)),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
-                let operand = chosen_date_as_number(json_as_integer(date_text_as_number(operand)));
+                let operand = date_text_as_number(computed_as_integer(operand));
+                let operand = chosen_date_as_number(json_as_integer(operand));
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,
@@ -334,7 +335,8 @@ impl Binder<'_> {
 
     /// Expressions of which it is asked whether they are true.
     fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
-        Ok(self.all(parts)?.into_iter().map(chosen_as_number).collect())
+        let parts = self.all(parts)?.into_iter();
+        Ok(parts.map(|part| chosen_as_number(date_text_as_number(part))).collect())
     }
 
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
@@ -488,7 +490,7 @@ impl Binder<'_> {
             operand = chosen_date_as_number(operand);
         }
         if matches!(target, CastTarget::Signed | CastTarget::Unsigned) {
-            operand = variable_as_integer(operand);
+            operand = computed_as_integer(variable_as_integer(operand));
         }
         let ty = target.result_type(&operand.ty);
         let nullable = operand.nullable || ty.is_temporal() || matches!(ty, SqlType::Year | SqlType::Json);

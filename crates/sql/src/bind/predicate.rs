@@ -15,7 +15,7 @@ use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
-use crate::expr::compare::{aggregate_collations, domain_of, json_domain};
+use crate::expr::compare::{aggregate_collations, domain_of, incompatible, json_domain};
 use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use crate::place::At;
 
@@ -194,6 +194,11 @@ impl Binder<'_> {
         if !has_documents && !makes_dates {
             self.list_beside_date(&mut list, &operand);
         }
+        // Were two of them texts whose collations do not go together, all are named.
+        let mut mixed = list.iter().any(|item| item.ty.is_string()).then(|| {
+            let all: Vec<&Expr> = std::iter::once(&operand).chain(&list).collect();
+            incompatible(&all, " IN ")
+        });
         for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
             if matches!(operand.ty, SqlType::Int { .. }) {
@@ -207,7 +212,7 @@ impl Binder<'_> {
                 None if is_mixed && item.ty.is_string() && matches!(operand.ty, SqlType::Time { .. }) => {
                     Domain::TimeOrNone
                 }
-                None => domain_of(&operand, &item, " IN ")?,
+                None => domain_of(&operand, &item, " IN ").map_err(|error| mixed.take().unwrap_or(error))?,
             };
             match domain {
                 Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand),

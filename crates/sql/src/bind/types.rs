@@ -12,7 +12,7 @@ use super::literal::charset_collation;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::text_of;
-use crate::expr::convert::{refuse_loss, text_of as value_text};
+use crate::expr::convert::{is_chosen, refuse_loss, text_of as value_text};
 use crate::expr::{CastTarget, Expr, Loss, Node};
 use crate::func::Purity;
 use crate::func::control::IF;
@@ -154,10 +154,24 @@ pub fn variable_as_integer(expr: Expr) -> Expr {
     Expr::computed(Node::Cast { operand: Box::new(expr), target }, SqlType::BIGINT, nullable)
 }
 
+/// A double that is computed and not chosen, where a whole number is wanted; others as they are.
+pub fn computed_as_integer(expr: Expr) -> Expr {
+    let is_computed = match &expr.node {
+        Node::Call { .. } | Node::Arithmetic { .. } | Node::Negate(_) => !is_chosen(&expr),
+        Node::Literal(Value::Double(number)) => *number < 0.0,
+        _ => false,
+    };
+    if !is_computed || !matches!(expr.ty, SqlType::Double { .. }) {
+        return expr;
+    }
+    let (target, nullable) = (CastTarget::ComputedInteger, expr.nullable);
+    Expr::computed(Node::Cast { operand: Box::new(expr), target }, SqlType::BIGINT, nullable)
+}
+
 /// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
 pub fn chosen_as_number(expr: Expr) -> Expr {
-    let is_chosen = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_years(&expr);
-    if is_chosen { as_number(expr) } else { expr }
+    let is_number = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_years(&expr);
+    if is_number { as_number(expr) } else { expr }
 }
 
 /// Whether it is the greatest or least of years and texts: where a number is wanted they are numbers.
@@ -180,6 +194,20 @@ pub fn date_text_as_number(expr: Expr) -> Expr {
             if expr.ty.is_string() && makes_dates(function.name, arguments) =>
         {
             double(expr, CastTarget::DateNumber)
+        }
+        _ => expr,
+    }
+}
+
+/// The text that ADDTIME or SUBTIME has made, as the date or time that it says; others as they are.
+pub fn sum_as_moment(expr: Expr) -> Expr {
+    match &expr.node {
+        Node::Call { function, .. }
+            if expr.ty.is_string() && matches!(function.name, "addtime" | "subtime") =>
+        {
+            let nullable = expr.nullable;
+            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::SumMoment };
+            Expr::computed(node, SqlType::DateTime { fsp: 6 }, nullable)
         }
         _ => expr,
     }

@@ -82,6 +82,10 @@ pub enum CastTarget {
     ColumnText {
         width: Option<u32>,
     },
+    /// Not in SQL: the text of a sum of times, as the time or the date and time that it says.
+    SumMoment,
+    /// Not in SQL: a double that is computed, where a whole number is wanted: beyond BIGINT it fails (1690).
+    ComputedInteger,
     /// Not in SQL: a user variable with a double, where a whole number is wanted: MySQL cuts its fraction.
     WholePart,
     /// Not in SQL: a text that is compared with a date.
@@ -150,6 +154,8 @@ impl CastTarget {
                 | CastTarget::MomentText
                 | CastTarget::MemberText { .. }
                 | CastTarget::ColumnText { .. }
+                | CastTarget::SumMoment
+                | CastTarget::ComputedInteger
                 | CastTarget::WholePart
                 | CastTarget::KeptYear
         )
@@ -167,7 +173,7 @@ impl CastTarget {
                 length: length
                     .map_or_else(|| operand.wire_length(4), |length| length.min(u64::from(u32::MAX)) as u32),
             },
-            CastTarget::Signed | CastTarget::WholePart => SqlType::BIGINT,
+            CastTarget::Signed | CastTarget::WholePart | CastTarget::ComputedInteger => SqlType::BIGINT,
             CastTarget::Unsigned => SqlType::BIGINT_UNSIGNED,
             CastTarget::Decimal { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
@@ -190,7 +196,7 @@ impl CastTarget {
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
             CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
             CastTarget::Json => SqlType::Json,
-            CastTarget::ComparedDate { .. } => SqlType::DateTime { fsp: 6 },
+            CastTarget::ComparedDate { .. } | CastTarget::SumMoment => SqlType::DateTime { fsp: 6 },
             CastTarget::ComparedInteger => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
             // Of a whole number a whole number, so that an index of years finds it.
             CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
@@ -202,6 +208,9 @@ impl CastTarget {
         }
     }
 }
+
+/// The least double beyond BIGINT.
+const BEYOND_BIGINT: f64 = 9_223_372_036_854_775_808.0;
 
 impl Context<'_> {
     /// CAST(value AS target); `operand` is the expression the value comes from.
@@ -332,6 +341,15 @@ impl Context<'_> {
                 text.truncate(width);
                 Ok(Value::bytes(text))
             }
+            CastTarget::ComputedInteger => {
+                let whole = self.to_integer(value.as_ref())?;
+                let number = i64::try_from(whole).ok();
+                // The nearest double to the greatest BIGINT is beyond it.
+                let number =
+                    number.filter(|_| !matches!(value, Value::Double(double) if double >= BEYOND_BIGINT));
+                number.map(Value::Int).ok_or_else(|| self.out_of_range("BIGINT", operand))
+            }
+            CastTarget::SumMoment => Ok(self.sum_moment(&text_of(&value, &operand.ty))),
             CastTarget::ListedTime => self.listed_time(value, &operand.ty),
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
@@ -455,18 +473,23 @@ impl Context<'_> {
 
     /// The number of a date or time written as functions write them: 20240229, 20240229123456.5 or 123456.5.
     fn number_of_date(&mut self, text: &[u8]) -> SqlResult<f64> {
+        let moment = self.sum_moment(text);
+        self.to_f64(moment.as_ref())
+    }
+
+    /// The time, the date or the date and time of a text that a function has made of one.
+    fn sum_moment(&self, text: &[u8]) -> Value {
         let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
         // The sign of a time is before its first digit, the hyphens of a date are behind it.
         let is_date = text.iter().skip(1).any(|byte| *byte == b'-');
-        let moment = match DateTime::parse(text, any) {
+        match DateTime::parse(text, any) {
             Some((parsed, _)) if is_date && text.contains(&b':') => Value::DateTime(parsed.value),
             Some((parsed, _)) if is_date => Value::Date(parsed.value.date()),
             _ => match self.time_of_text(text) {
                 Some(parsed) => Value::Time(parsed.value),
                 None => Value::bytes(text.to_vec()),
             },
-        };
-        self.to_f64(moment.as_ref())
+        }
     }
 
     fn cast_json(&mut self, value: Value, operand: &Expr) -> SqlResult<Value> {

@@ -214,7 +214,7 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         return Ok(Domain::Double);
     }
     if l.is_string() && r.is_string() {
-        if refuses(left, right) || refuses(right, left) {
+        if is_unsettled(left, right) || refuses(left, right) || refuses(right, left) {
             return Err(incompatible(&[left, right], operation));
         }
         let (collation, _) = aggregate_collations(&[left, right], operation)?;
@@ -230,13 +230,19 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
     Ok(Domain::Double)
 }
 
-/// Whether two texts are not compared though the collation of the first is known: that of the other is the
-/// same, but nothing that was chosen; or the first one's is written, and the other, which is no constant, may
-/// have characters which that collation does not know.
+/// Whether two texts are not compared because the collation of the first, which is that of the other, is
+/// nothing that was chosen. The other way round MySQL compares them.
+fn is_unsettled(left: &Expr, right: &Expr) -> bool {
+    left.coercibility == Coercibility::Conflict
+        && matches!(right.coercibility, Coercibility::Explicit | Coercibility::Implicit)
+        && left.ty.collation() == right.ty.collation()
+}
+
+/// Whether two texts are not compared though the collation of the first is written: the other, which is no
+/// constant, may have characters which that collation does not know.
 fn refuses(known: &Expr, other: &Expr) -> bool {
     let (wanted, had) = (known.ty.collation(), other.ty.collation());
     match (known.coercibility, other.coercibility) {
-        (Coercibility::Explicit | Coercibility::Implicit, Coercibility::Conflict) => wanted == had,
         (Coercibility::Explicit, Coercibility::Implicit) => {
             let is_kept = matches!(had.get().charset, Charset::Ascii | Charset::Binary);
             wanted.get().charset != had.get().charset
@@ -261,7 +267,14 @@ fn is_constant(expr: &Expr) -> bool {
 pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
     let texts = operands.iter().filter(|operand| operand.ty.is_string()).count();
     let is_settled = |found: &(_, Coercibility)| texts < 2 || found.1 != Coercibility::Conflict;
-    let found = aggregate(operands, |_, _, _| None).filter(is_settled);
+    // A collation that is written settles what columns before it do not.
+    let is_written =
+        |operand: &&&Expr| operand.ty.is_string() && operand.coercibility == Coercibility::Explicit;
+    let found = match operands.iter().find(is_written) {
+        Some(_) => aggregate(operands, conflicting),
+        None => aggregate(operands, |_, _, _| None),
+    };
+    let found = found.filter(is_settled);
     found.ok_or_else(|| incompatible(operands, operation))
 }
 
@@ -269,11 +282,31 @@ pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(C
 /// one character set that do not go together comes its binary one, which gives way to every other but cannot
 /// be compared with itself.
 pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
-    let unsettled = |left: CollationId, right: CollationId, strength| {
-        let one_set = left.get().charset == right.get().charset && strength != Coercibility::Explicit;
-        one_set.then(|| (binary_collation(left), Coercibility::Conflict))
-    };
-    aggregate(operands, unsettled).ok_or_else(|| incompatible(operands, operation))
+    aggregate(operands, conflicting).ok_or_else(|| incompatible(operands, operation))
+}
+
+/// Whether it is the place of something among bytes: where a text is wanted MySQL takes the number for bytes.
+fn looks_among_bytes(operand: &Expr) -> bool {
+    match &operand.node {
+        Node::Call { function, arguments } if matches!(function.name, "instr" | "locate" | "position") => {
+            let subject = arguments.get(usize::from(function.name != "instr"));
+            subject.is_some_and(|text| {
+                text.ty.is_string() && text.ty.collation() == CollationId::BINARY
+                    || matches!(text.ty, SqlType::Bit { .. })
+            })
+        }
+        _ => false,
+    }
+}
+
+/// What two collations of one character set are together that do not go together.
+fn conflicting(
+    left: CollationId,
+    right: CollationId,
+    strength: Coercibility,
+) -> Option<(CollationId, Coercibility)> {
+    let one_set = left.get().charset == right.get().charset && strength != Coercibility::Explicit;
+    one_set.then(|| (binary_collation(left), Coercibility::Conflict))
 }
 
 /// The collation that operands agree on; `unsettled` decides where two of equal strength do not.
@@ -285,6 +318,7 @@ fn aggregate(
         // bits are bytes where they stand for a text
         SqlType::Bit { .. } => Some((CollationId::BINARY, Coercibility::Implicit)),
         ty if ty.is_string() => Some((ty.collation(), operand.coercibility)),
+        _ if looks_among_bytes(operand) => Some((CollationId::BINARY, operand.coercibility)),
         _ => None,
     });
     let Some(first) = found.next() else { return Some((CollationId::default(), Coercibility::Numeric)) };

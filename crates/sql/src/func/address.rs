@@ -9,11 +9,11 @@ use std::net::Ipv6Addr;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, function, text_of_length};
-use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use Evaluation::Strict;
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -25,15 +25,15 @@ pub static FUNCTIONS: &[Function] = &[
         "is_ipv4",
         (1, 1),
         int,
-        Strict(|_, v, a, _| Ok(truth(ipv4_of(&text_of(v.at(0)?, &a.at(0)?.ty)).is_some()))),
+        Lazy(|cx, a, _| is_address(cx, a, |v, a| ipv4_of(&text_of(v, &a.ty)).is_some())),
     ),
-    function("is_ipv4_compat", (1, 1), int, Strict(is_ipv4_compat)),
-    function("is_ipv4_mapped", (1, 1), int, Strict(is_ipv4_mapped)),
+    function("is_ipv4_compat", (1, 1), int, Lazy(|cx, a, _| is_address(cx, a, is_ipv4_compat))),
+    function("is_ipv4_mapped", (1, 1), int, Lazy(|cx, a, _| is_address(cx, a, is_ipv4_mapped))),
     function(
         "is_ipv6",
         (1, 1),
         int,
-        Strict(|_, v, a, _| Ok(truth(ipv6_of(&text_of(v.at(0)?, &a.at(0)?.ty)).is_some()))),
+        Lazy(|cx, a, _| is_address(cx, a, |v, a| ipv6_of(&text_of(v, &a.ty)).is_some())),
     ),
 ];
 
@@ -172,15 +172,32 @@ fn ipv6_bytes(value: &Value, argument: &Expr) -> Option<[u8; 16]> {
 }
 
 /// `::a.b.c.d`, but neither `::` nor `::1`.
-fn is_ipv4_compat(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let address = ipv6_bytes(values.at(0)?, arguments.at(0)?).map(u128::from_be_bytes);
-    Ok(truth(address.is_some_and(|address| address > 1 && address <= u128::from(u32::MAX))))
+fn is_ipv4_compat(value: &Value, argument: &Expr) -> bool {
+    let address = ipv6_bytes(value, argument).map(u128::from_be_bytes);
+    address.is_some_and(|address| address > 1 && address <= u128::from(u32::MAX))
 }
 
 /// `::ffff:a.b.c.d`.
-fn is_ipv4_mapped(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let address = ipv6_bytes(values.at(0)?, arguments.at(0)?).map(u128::from_be_bytes);
-    Ok(truth(address.is_some_and(|address| address >> 32 == 0xffff)))
+fn is_ipv4_mapped(value: &Value, argument: &Expr) -> bool {
+    let address = ipv6_bytes(value, argument).map(u128::from_be_bytes);
+    address.is_some_and(|address| address >> 32 == 0xffff)
+}
+
+/// Whether a text is an address. A number is none, and not computed.
+fn is_address(
+    cx: &mut Context<'_>,
+    arguments: &[Expr],
+    test: fn(&Value, &Expr) -> bool,
+) -> SqlAttempt<Value> {
+    let argument = arguments.at(0)?;
+    if argument.ty.is_numeric() {
+        return Ok(truth(false));
+    }
+    let value = argument.eval(cx)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(truth(test(&value, argument)))
 }
 
 #[cfg(test)]

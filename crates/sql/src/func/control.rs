@@ -6,6 +6,7 @@ use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 
+use super::temporal::datetime_digits_of;
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::expr::common::{common, varying};
 use crate::expr::compare::domain_of;
@@ -186,7 +187,7 @@ fn extreme_date(
     if dated().all(|ty| matches!(ty, SqlType::Date)) {
         best.date().format(&mut text);
     } else {
-        best.format(dated().map(SqlType::fraction_digits).max().unwrap_or(0), &mut text);
+        best.format(arguments.iter().map(datetime_digits_of).max().unwrap_or(0), &mut text);
     }
     Ok(Value::bytes(text))
 }

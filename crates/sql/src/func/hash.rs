@@ -3,7 +3,8 @@
 use md5::{Digest, Md5};
 use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
 use palisade_base::mysql_error;
-use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_catalog::charset::convert_watched;
+use palisade_catalog::{Charset, CollationId, SqlType, Value};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
@@ -147,8 +148,18 @@ fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
 
 /// 1411, an error in every mode.
 fn wrong_uuid<T>(text: &[u8], ty: &SqlType, function: &str) -> SqlResult<T> {
+    let charset = ty.collation().get().charset;
+    let is_binary = matches!(ty, SqlType::Bit { .. }) || ty.is_string() && charset == Charset::Binary;
+    let mut converted = Vec::new();
+    let text = match ty.is_text() && !charset.is_utf8() {
+        true => {
+            convert_watched(text, charset, Charset::Utf8mb4, &mut converted, &mut |_| true);
+            converted.as_slice()
+        }
+        false => text,
+    };
     let shown = match std::str::from_utf8(text) {
-        Ok(text) if !matches!(ty, SqlType::Bit { .. }) => text.to_owned(),
+        Ok(text) if !is_binary => text.to_owned(),
         _ => text.iter().map(|byte| shown_byte(*byte)).collect(),
     };
     Err(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, function))

@@ -81,6 +81,9 @@ fn numeric_type(ty: &SqlType) -> SqlType {
 
 fn abs_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let ty = match numeric_type(&arguments.at(0)?.ty) {
+        SqlType::Double { .. } if matches!(arguments.at(0)?.node, Node::Literal(Value::Bit { .. })) => {
+            double_of_scale(0)
+        }
         SqlType::Double { .. } => double_of_scale(double_scale(&arguments.at(0)?.ty)),
         ty => ty,
     };

@@ -94,11 +94,13 @@ fn check_charsets(arguments: &[Expr], operation: &str) -> SqlResult<()> {
     let texts = |place: usize| arguments.get(place).filter(|argument| argument.ty.is_string());
     let (subject, pattern) = (texts(0), texts(1));
     let replacement = texts(2).filter(|_| operation == "regexp_replace");
+    let are_flexible = [subject, pattern].into_iter().flatten().all(is_flexible);
     for (left, right, is_replacement) in [(subject, pattern, false), (subject.or(pattern), replacement, true)]
     {
         let Some((left, right)) = left.zip(right) else { continue };
         let decides = if is_replacement || is_binary(right) { right } else { left };
-        if is_binary(left) != is_binary(right) && !is_flexible(decides) {
+        let gives_way = is_flexible(decides) || is_replacement && are_flexible;
+        if is_binary(left) != is_binary(right) && !gives_way {
             let [left, right] = [left, right].map(|argument| argument.ty.collation().get().name);
             return Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, left, right, operation));
         }

@@ -43,7 +43,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("lower", (1, 1), first_type, Strict(lower)),
     function("lpad", (3, 3), text_length::padded, Strict(lpad)),
     function("ltrim", (1, 1), first_type, Strict(ltrim)),
-    function("make_set", (2, MANY), tail_type, Nullable(make_set)),
+    function("make_set", (2, MANY), tail_type, Lazy(make_set)),
     function("mid", (2, 3), first_type, Strict(substring)),
     function("oct", (1, 1), number_text, Strict(oct)),
     function("octet_length", (1, 1), int, Strict(length)),
@@ -236,7 +236,10 @@ fn in_another_base(
     (from, to): (i64, i64),
 ) -> SqlResult<Value> {
     let converted = match value {
-        Value::Bit { bits, .. } => edit::conv(bits.to_string().as_bytes(), 10, to),
+        // Both bases must be some all the same.
+        Value::Bit { bits, .. } => {
+            edit::conv(b"1", from, to).and_then(|_| edit::conv(bits.to_string().as_bytes(), 10, to))
+        }
         value => {
             let text = text_of(value, &argument.ty);
             if let Some(unreadable) = edit::unreadable_digits(&text, from) {
@@ -481,16 +484,22 @@ fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
     Ok(Value::bytes(out))
 }
 
-fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    if values.at(0)?.is_null() {
+/// Only the members that the bits name are computed.
+fn make_set(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let bits = arguments.at(0)?.eval(cx)?;
+    if bits.is_null() {
         return Ok(Value::Null);
     }
-    let bits = cx.to_bits(values.at(0)?.as_ref())?;
+    let bits = cx.to_bits(bits.as_ref())?;
     let mut out = Bytes::new();
     let mut any = false;
-    for (bit, (value, argument)) in values.iter().zip(arguments).skip(1).enumerate().take(64) {
-        if bits >> bit & 1 == 1 && !value.is_null() {
-            let text = cx.text(value, argument, &call.ty)?;
+    for (bit, argument) in arguments.iter().skip(1).enumerate().take(64) {
+        if bits >> bit & 1 == 0 {
+            continue;
+        }
+        let value = argument.eval(cx)?;
+        if !value.is_null() {
+            let text = cx.text(&value, argument, &call.ty)?;
             if cx.exceeds(out.len() + text.len() + usize::from(any))? {
                 return Ok(cx.too_large("make_set"));
             }

@@ -16,12 +16,12 @@ use super::string::keyword;
 use super::time_sum::{long_time, moment_in_place};
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
-use crate::SqlResult;
 use crate::expr::cast;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
 use crate::place::At;
-use Evaluation::{Nullable, Strict};
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -32,9 +32,9 @@ pub static FUNCTIONS: &[Function] = &[
     volatile("current_timestamp", (0, 1), now_type, Strict(now)),
     volatile("curtime", (0, 1), now_time_type, Strict(curtime)),
     function("date", (1, 1), date_type, Strict(date)),
-    function("date_add", (3, 3), date_add_type, Strict(|cx, v, a, call| date_add(cx, v, a, call, false))),
+    function("date_add", (3, 3), date_add_type, Lazy(|cx, a, call| added(cx, a, call, [0, 1, 2], false))),
     function("date_format", (2, 2), format_type, Strict(format_date)),
-    function("date_sub", (3, 3), date_add_type, Strict(|cx, v, a, call| date_add(cx, v, a, call, true))),
+    function("date_sub", (3, 3), date_add_type, Lazy(|cx, a, call| added(cx, a, call, [0, 1, 2], true))),
     function("datediff", (2, 2), int, Strict(datediff)),
     function("day", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.day().into())))),
     function("dayname", (1, 1), name_type, Strict(dayname)),
@@ -86,7 +86,12 @@ pub static FUNCTIONS: &[Function] = &[
     function("time_format", (2, 2), format_type, Strict(format_time)),
     function("time_to_sec", (1, 1), int, Strict(time_to_sec)),
     function("timestamp", (1, 2), timestamp_type, Strict(timestamp)),
-    function("timestampadd", (3, 3), timestampadd_type, Strict(timestampadd)),
+    function(
+        "timestampadd",
+        (3, 3),
+        timestampadd_type,
+        Lazy(|cx, a, call| added(cx, a, call, [2, 1, 0], false)),
+    ),
     function("timestampdiff", (3, 3), int, Strict(timestampdiff)),
     function("to_days", (1, 1), int, Strict(to_days)),
     function("to_seconds", (1, 1), int, Strict(to_seconds)),
@@ -141,7 +146,7 @@ fn digits_of(argument: &Expr) -> u8 {
 }
 
 /// The same of an expression that is read as a date and time: a literal's digits can be counted.
-fn datetime_digits_of(argument: &Expr) -> u8 {
+pub fn datetime_digits_of(argument: &Expr) -> u8 {
     match &argument.node {
         Node::Literal(Value::Bytes(text)) if argument.ty.is_string() => {
             DateTime::fraction_digits(text).unwrap_or(6)
@@ -386,45 +391,76 @@ fn utc_timestamp(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> 
     Ok(cut_datetime(utc_now(cx), call))
 }
 
-fn date_add(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    call: &Expr,
-    negative: bool,
-) -> SqlResult<Value> {
-    let unit = Unit::of(arguments.at(2)?)?;
-    added(cx, values.at(0)?, (values.at(1)?, arguments.at(1)?), unit, call, negative)
-}
-
-fn timestampadd(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let unit = Unit::of(arguments.at(0)?)?;
-    added(cx, values.at(2)?, (values.at(1)?, arguments.at(1)?), unit, call, false)
-}
-
-/// `value` plus or minus an interval, as a value of the call's type.
+/// A date or time plus or minus an interval, as a value of the call's type. `places` are those of the date,
+/// of the amount and of the unit among the arguments. A date that is none asks for no amount.
 fn added(
     cx: &mut Context<'_>,
-    value: &Value,
-    (amount, amount_expr): (&Value, &Expr),
-    unit: Unit,
+    arguments: &[Expr],
+    call: &Expr,
+    places: [usize; 3],
+    negative: bool,
+) -> SqlAttempt<Value> {
+    let [date, amount, unit] = places;
+    let unit = Unit::of(arguments.at(unit)?)?;
+    let value = arguments.at(date)?.eval(cx)?;
+    let Some(start) = moment_to_add_to(cx, &value, call)? else { return Ok(Value::Null) };
+    let amount_expr = arguments.at(amount)?;
+    let amount = amount_expr.eval(cx)?;
+    if amount.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(interval) = unit.interval(cx, &amount, amount_expr)? else {
+        // Of a date or time alone MySQL says nothing.
+        if !matches!(call.ty, SqlType::Date | SqlType::Time { .. }) {
+            cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATETIME", call))?;
+        }
+        return Ok(Value::Null);
+    };
+    let sum = match start {
+        Moment::Time(time) => sum_of_time(cx, time, interval, call, negative),
+        Moment::DateTime(start) | Moment::Dated(start) => {
+            sum_of_date(cx, &value, start, (interval, unit), call, negative)
+        }
+    };
+    Ok(sum?)
+}
+
+/// What an interval is added to; `None` if it is NULL, or none with a warning.
+fn moment_to_add_to(cx: &mut Context<'_>, value: &Value, call: &Expr) -> SqlResult<Option<Moment>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    if let SqlType::Time { .. } = call.ty {
+        return Ok(cx.to_time(value.as_ref())?.map(Moment::Time));
+    }
+    let mode = cx.reading_mode();
+    let start = cx.to_datetime(value.as_ref())?.filter(|start| mode.allows(start.date()));
+    Ok(start.map(Moment::DateTime))
+}
+
+fn sum_of_time(
+    cx: &mut Context<'_>,
+    time: Time,
+    interval: Interval,
     call: &Expr,
     negative: bool,
 ) -> SqlResult<Value> {
-    if let SqlType::Time { .. } = call.ty {
-        let Some(time) = cx.to_time(value.as_ref())? else { return Ok(Value::Null) };
-        let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
-        let micros = i128::from(time.micros()) + if negative { -interval.micros } else { interval.micros };
-        return match i64::try_from(micros).ok().and_then(Time::from_micros) {
-            Some(time) => Ok(Value::Time(time)),
-            None => overflow(cx, call),
-        };
+    let amount = if negative { -interval.micros } else { interval.micros };
+    match i64::try_from(i128::from(time.micros()) + amount).ok().and_then(Time::from_micros) {
+        Some(time) => Ok(Value::Time(time)),
+        None => overflow(cx, call),
     }
-    // text that holds a date only stays a date, as long as whole days are added
-    let mode = cx.reading_mode();
-    let start = cx.to_datetime(value.as_ref())?.filter(|start| mode.allows(start.date()));
-    let Some(start) = start else { return Ok(Value::Null) };
-    let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
+}
+
+/// A text that holds a date only stays a date, as long as whole days are added.
+fn sum_of_date(
+    cx: &mut Context<'_>,
+    value: &Value,
+    start: DateTime,
+    (interval, unit): (Interval, Unit),
+    call: &Expr,
+    negative: bool,
+) -> SqlResult<Value> {
     let Some(end) = start.add(interval, negative) else {
         return match (&call.ty, time_of_day_zero(start, interval, negative)) {
             (SqlType::Date, _) | (_, None) => overflow(cx, call),
@@ -800,24 +836,29 @@ fn period_months(period: i64) -> i64 {
 }
 
 /// A number as a BIGINT: of an unsigned one the same bits.
-fn wrapped(cx: &mut Context<'_>, value: &Value) -> SqlResult<i64> {
+fn wrapped(cx: &mut Context<'_>, value: &Value, argument: &Expr) -> SqlResult<i64> {
     match value {
         Value::UInt(number) => Ok(*number as i64),
+        value if matches!(argument.ty, SqlType::Decimal { unsigned: true, .. }) => {
+            Ok(cx.to_integer(value.as_ref())? as i64)
+        }
         value => cx.to_i64(value.as_ref()),
     }
 }
 
-fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (period, months) = (wrapped(cx, values.at(0)?)?, wrapped(cx, values.at(1)?)?);
+fn period_add(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let period = wrapped(cx, values.at(0)?, arguments.at(0)?)?;
+    let months = wrapped(cx, values.at(1)?, arguments.at(1)?)?;
     if period <= 0 || !(1..=12).contains(&(period % 100)) {
         return super::string::wrong_arguments("period_add");
     }
-    let months = period_months(period).saturating_add(months);
-    Ok(Value::Int(months.div_euclid(12).saturating_mul(100).saturating_add(months.rem_euclid(12) + 1)))
+    let months = period_months(period).wrapping_add(months);
+    Ok(Value::Int(months.div_euclid(12).wrapping_mul(100).wrapping_add(months.rem_euclid(12) + 1)))
 }
 
-fn period_diff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (wrapped(cx, values.at(0)?)?, wrapped(cx, values.at(1)?)?);
+fn period_diff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let left = wrapped(cx, values.at(0)?, arguments.at(0)?)?;
+    let right = wrapped(cx, values.at(1)?, arguments.at(1)?)?;
     let valid = |period: i64| period > 0 && (1..=12).contains(&(period % 100));
     if !valid(left) || !valid(right) {
         return super::string::wrong_arguments("period_diff");

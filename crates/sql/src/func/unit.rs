@@ -2,7 +2,7 @@
 
 use palisade_base::MysqlError;
 use palisade_catalog::temporal::calendar::Interval;
-use palisade_catalog::{DateTime, Decimal, Time, Value};
+use palisade_catalog::{DateTime, Decimal, SqlType, Time, Value};
 use palisade_parser::ast::IntervalUnit;
 use palisade_parser::ast::IntervalUnit::*;
 
@@ -66,31 +66,58 @@ impl Unit {
         }
     }
 
-    /// The interval of `amount` units; `None` beyond what an interval holds.
+    /// The interval of `amount` units; `None` for more units than a unit has, and beyond what MySQL counts.
     pub fn interval(self, cx: &mut Context<'_>, amount: &Value, expr: &Expr) -> SqlResult<Option<Interval>> {
         if self.0 == YearMonth {
-            let [years, months] = composite::<2>(&text_of(amount, &expr.ty), false);
-            return Ok(years.checked_mul(12).and_then(|years| months_interval(years.checked_add(months)?)));
+            let Some([years, months]) = composite::<2>(&text_of(amount, &expr.ty), 2, false) else {
+                return Ok(None);
+            };
+            return Ok(months_interval(years.saturating_mul(12).saturating_add(months)));
         }
         let fields = self.fields();
         if !fields.is_empty() {
-            let values = composite::<5>(&text_of(amount, &expr.ty), self.has_micros());
+            let text = text_of(amount, &expr.ty);
+            let Some(values) = composite::<5>(&text, fields.len(), self.has_micros()) else {
+                return Ok(None);
+            };
             // missing fields are the large ones: '10' MINUTE_SECOND is ten seconds
             let used = values.iter().rev().take(fields.len()).rev();
             let micros = fields.iter().zip(used).map(|(unit, value)| unit * i128::from(*value)).sum();
             return Ok(Some(Interval { months: 0, micros }));
         }
         if self.0 == Second {
-            let exact = cx.to_decimal(amount.as_ref())?;
+            // Beyond the signed numbers it is the negative number of the same bits.
+            let is_unsigned = matches!(expr.ty, SqlType::Decimal { unsigned: true, .. });
+            let exact = match amount {
+                Value::Decimal(number) if is_unsigned && number.to_i64().is_err() => {
+                    Decimal::from(cx.to_integer(amount.as_ref())? as i64)
+                }
+                _ => cx.to_decimal(amount.as_ref())?,
+            };
+            let whole = exact.truncate(0).unwrap_or(exact);
+            if whole.integer_digits() > MOST_SECOND_DIGITS {
+                return Ok(None);
+            }
             let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.truncate(0));
             let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
-            return Ok(micros.map(|micros| Interval { months: 0, micros: i128::from(micros) }));
+            // What 64 bits cannot hold is beyond the calendar.
+            let beyond = if exact.is_negative() { i128::MIN } else { i128::MAX } / 2;
+            return Ok(Some(Interval { months: 0, micros: micros.map_or(beyond, i128::from) }));
         }
-        let count = match amount {
-            // Beyond the signed numbers it is the negative number of the same bits.
-            Value::UInt(count) => *count as i64,
-            _ => cx.to_i64(amount.as_ref())?,
+        // Beyond the signed numbers it is the negative number of the same bits.
+        let has_bits = matches!(amount, Value::UInt(_) | Value::Bytes(_));
+        let count = match has_bits || matches!(expr.ty, SqlType::Decimal { unsigned: true, .. }) {
+            true => cx.to_integer(amount.as_ref())? as i64,
+            false => cx.to_i64(amount.as_ref())?,
         };
+        let is_counted = match self.0 {
+            Week => count.checked_mul(7).is_some_and(|days| i32::try_from(days).is_ok()),
+            Quarter => count.checked_mul(3).is_some(),
+            _ => true,
+        };
+        if count == i64::MIN || !is_counted {
+            return Ok(None);
+        }
         let units = |unit: i128| Some(Interval { months: 0, micros: unit * i128::from(count) });
         Ok(match self.0 {
             Microsecond => units(1),
@@ -99,8 +126,8 @@ impl Unit {
             Day => units(DAY),
             Week => units(7 * DAY),
             Month => months_interval(count),
-            Quarter => count.checked_mul(3).and_then(months_interval),
-            _ => count.checked_mul(12).and_then(months_interval),
+            Quarter => months_interval(count.saturating_mul(3)),
+            _ => months_interval(count.saturating_mul(12)),
         })
     }
 
@@ -185,26 +212,39 @@ fn months_interval(months: i64) -> Option<Interval> {
     Some(Interval { months, micros: 0 })
 }
 
-/// The last numbers of a composite amount such as `'-1 10:20'`, right aligned, each with the sign of the whole.
-/// `fraction`: the last one is a fraction of a second, `'1.5'` being half a second.
-fn composite<const N: usize>(text: &[u8], fraction: bool) -> [i64; N] {
+/// Greatest number that may stand in a composite amount.
+const MOST_IN_A_FIELD: i64 = i64::MAX / 10 - 10;
+/// Most digits before the point that an amount of seconds may have.
+const MOST_SECOND_DIGITS: u8 = 27;
+
+/// The numbers of a composite amount such as `'-1 10:20'`, right aligned, each with the sign of the whole;
+/// `None` if they are more than `most`, or one is too great. `fraction`: the last one is a fraction of a
+/// second, `'1.5'` being half a second.
+fn composite<const N: usize>(text: &[u8], most: usize, fraction: bool) -> Option<[i64; N]> {
     let text = text.trim_ascii();
     let negative = text.first() == Some(&b'-');
     let mut numbers: Vec<i64> = Vec::new();
     let groups = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let groups: Vec<&[u8]> = groups.take(N).collect();
+    let groups: Vec<&[u8]> = groups.take(N + 1).collect();
+    if groups.len() > most.min(N) {
+        return None;
+    }
     for (place, digits) in groups.iter().enumerate() {
-        let mut value =
-            digits.iter().take(18).fold(0i64, |value, digit| value * 10 + i64::from(digit - b'0'));
+        let mut value = 0i64;
+        for digit in *digits {
+            value = value.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
+        }
+        if value > MOST_IN_A_FIELD {
+            return None;
+        }
         if fraction && place + 1 == groups.len() && digits.len() < 6 {
-            value *= 10i64.pow(6 - digits.len() as u32);
+            value = value.saturating_mul(10i64.pow(6 - digits.len() as u32));
         }
         numbers.push(if negative { -value } else { value });
     }
     let mut out = [0; N];
-    let start = N - numbers.len();
-    out[start..].copy_from_slice(&numbers);
-    out
+    out.iter_mut().rev().zip(numbers.iter().rev()).for_each(|(place, number)| *place = *number);
+    Some(out)
 }
 
 #[cfg(test)]
@@ -228,11 +268,13 @@ mod tests {
 
     #[test]
     fn composite_amounts_align_to_the_right() {
-        assert_eq!(composite::<5>(b"1 10:20:30", false), [0, 1, 10, 20, 30]);
-        assert_eq!(composite::<5>(b"-1:10", false), [0, 0, 0, -1, -10]);
-        assert_eq!(composite::<5>(b"1.5", true), [0, 0, 0, 1, 500_000]);
-        assert_eq!(composite::<2>(b"1-2", false), [1, 2]);
-        assert_eq!(composite::<2>(b"", false), [0, 0]);
+        assert_eq!(composite::<5>(b"1 10:20:30", 4, false), Some([0, 1, 10, 20, 30]));
+        assert_eq!(composite::<5>(b"-1:10", 2, false), Some([0, 0, 0, -1, -10]));
+        assert_eq!(composite::<5>(b"1.5", 2, true), Some([0, 0, 0, 1, 500_000]));
+        assert_eq!(composite::<2>(b"1-2", 2, false), Some([1, 2]));
+        assert_eq!(composite::<2>(b"", 2, false), Some([0, 0]));
+        assert_eq!(composite::<5>(b"1:2:3", 2, false), None);
+        assert_eq!(composite::<5>(b"1:922337203685477571", 2, false), None);
     }
 
     #[test]

@@ -192,9 +192,8 @@ fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Exp
 
 fn overlaps(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_overlaps", values, exprs };
-    let (Some(left), Some(right)) = (arguments.document(cx, 0)?, arguments.document(cx, 1)?) else {
-        return Ok(Value::Null);
-    };
+    let Some(left) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
+    let Some(right) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
     Ok(boolean(match (&left, &right) {
         (Json::Array(left), Json::Array(right)) => share_an_element(cx, left, right)?,
         (Json::Array(items), other) | (other, Json::Array(items)) => any_equal(cx, items, other)?,
