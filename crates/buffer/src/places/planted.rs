@@ -24,8 +24,6 @@ pub(crate) enum Planted {
     GapsStay,
     /// The only whole slot of a chunk is written first.
     WholeSlotGoes,
-    /// A chunk whose slots differ has no mark.
-    UnevenHasNoMark,
     /// Records that a chunk contains already are applied to it again.
     RecordsAreRedone,
     /// A chunk says that it contains records of a part of the log that may be lost.

@@ -287,9 +287,6 @@ impl PlaceStore {
 
     /// Keeps the log as it is until chunks whose slots differ have been written. Before it moves on.
     pub(crate) fn mark_uneven(&self, log: &Log) {
-        if makes(Planted::UnevenHasNoMark) {
-            return;
-        }
         let mut state = self.state.lock();
         self.uneven.iter().for_each(|number| state.mark(*number, log.checkpoint_lsn(), log));
     }
