@@ -136,3 +136,52 @@ fn tables_go_where_their_option_or_the_variable_says_and_keep_their_rows() {
     let check = Command::new(palisade).arg("check").arg("--datadir").arg(&datadir).output().unwrap();
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
 }
+
+/// A data directory of each `innodb_page_size`, its tables in place and out of place: rows, a long one among
+/// them, are there after kill -9 and after a shutdown.
+#[test]
+fn pages_of_every_size_are_there_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    for size in ["4k", "8k", "16k", "32k", "64k"] {
+        let datadir = dir.path().join(size);
+        let option = format!("--innodb-page-size={size}");
+        let start = || Process::start(&datadir, &[&option]);
+        let server = start();
+        let mut client = server.connect();
+        assert_eq!(client.value("SELECT @@innodb_page_size DIV 1024"), size.trim_end_matches('k'));
+        run(&mut client, &["CREATE DATABASE d", "USE d"]);
+        for table in ["d.a", "d.b"] {
+            let sink = if table == "d.a" { "in-place" } else { "out-of-place" };
+            let columns = "(id INT PRIMARY KEY, k INT, t LONGTEXT, KEY k (k))";
+            run(&mut client, &[&format!("CREATE TABLE {table} {columns} PAGE_SINK='{sink}'")]);
+            fill(&mut client, table);
+            run(&mut client, &[&format!("INSERT INTO {table} VALUES ({ROWS}, 7, REPEAT('long', 50000))")]);
+        }
+        drop(client);
+        server.kill();
+        let sums = "SELECT CONCAT_WS(' ', COUNT(*), SUM(k), SUM(LENGTH(t))) FROM";
+        let expected = format!(
+            "{} {} {}",
+            ROWS + 1,
+            (0..ROWS).map(|id| id % 100).sum::<u32>() + 7,
+            ROWS * 220 + 200_000
+        );
+        for after in ["kill -9", "a shutdown"] {
+            let server = start();
+            let mut client = server.connect();
+            for table in ["a", "b"] {
+                assert_eq!(
+                    client.value(&format!("{sums} d.{table}")),
+                    expected,
+                    "{size}, {table} after {after}"
+                );
+                assert_eq!(
+                    client.value(&format!("SELECT COUNT(*) FROM d.{table} FORCE INDEX (k) WHERE k = 7")),
+                    (ROWS / 100 + 1).to_string(),
+                );
+            }
+            drop(client);
+            assert!(server.terminate().0.success());
+        }
+    }
+}
