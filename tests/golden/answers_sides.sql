@@ -26,6 +26,9 @@ SELECT 9007199254740993 NOT BETWEEN NULL AND 9007199254740992, b NOT BETWEEN NUL
 -- Times among numbers in a list in which a text is looked for.
 SET @a = '12:34:56.5';
 SELECT '12:34:56.5' IN (TIME'12:34:56.5', 0.1e0), @a IN (TIME'12:34:56.5', 0.1), @a IN (1, TIME'12:34:56.5');
+-- Texts of a list of rows beside decimals.
+SELECT (1.5, '1') IN (('1e400', '1'), ('1.50', '1')), (1.5, 1) IN (('-1e400', 2), ('2', 1));
+SHOW WARNINGS;
 -- Blank bytes beside a TIME are no error, others are.
 UPDATE n SET de = de + 1 WHERE t >= b'100000';
 DELETE FROM n WHERE t = x'41';
@@ -64,6 +67,11 @@ UPDATE m SET i = t;
 SELECT i FROM m;
 UPDATE m SET i = dt;
 SELECT i FROM m;
+CREATE TABLE w (t TIME(1), b BIT(8));
+INSERT INTO w VALUES ('00:00:01.5', b'0');
+UPDATE w SET b = t;
+SELECT b + 0 FROM w;
+DROP TABLE w;
 SET sql_mode = 'STRICT_ALL_TABLES';
 UPDATE IGNORE m SET da = j, ts = j;
 SHOW WARNINGS;

@@ -254,7 +254,7 @@ pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr>
             Domain::Integer if matches!(right.ty, SqlType::Int { .. }) => None,
             Domain::Integer if unsigned => Some(CastTarget::Unsigned),
             Domain::Integer => Some(CastTarget::Signed),
-            Domain::Decimal if right.ty.is_string() => Some(CastTarget::Decimal { precision: 65, scale: 30 }),
+            Domain::Decimal if right.ty.is_string() => Some(CastTarget::ListedDecimal),
             _ => None,
         };
         // No constant, so that no index is asked for what its column cannot keep.

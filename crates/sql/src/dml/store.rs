@@ -274,13 +274,18 @@ impl Context<'_> {
     /// A time, or date and time, rounded to seconds, as a number: 20260131235959.
     #[cold]
     fn number_of_moment(&self, value: ValueRef<'_>) -> Option<Value> {
+        let cuts = self.mode().has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let moment = match value {
-            ValueRef::Time(time) => return Some(Value::Int(time.round(0).to_number())),
+            ValueRef::Time(time) => {
+                let whole = if cuts { time.truncate(0) } else { time.round(0) };
+                return Some(Value::Int(whole.to_number()));
+            }
             ValueRef::DateTime(moment) => moment,
             ValueRef::Timestamp(point) => point.to_datetime(&self.session.variables.time_zone),
             _ => return None,
         };
-        Some(Value::Int(moment.round(0)?.to_number() as i64))
+        let whole = if cuts { moment.truncate(0) } else { moment.round(0)? };
+        Some(Value::Int(whole.to_number() as i64))
     }
 
     #[cold]

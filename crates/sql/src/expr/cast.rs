@@ -98,6 +98,8 @@ pub enum CastTarget {
     },
     /// Not in SQL: a constant of a list in which a time is looked for. A text that is none is midnight.
     ListedTime,
+    /// Not in SQL: a text of a list of rows that is looked at as a DECIMAL, as much of it as there is room for.
+    ListedDecimal,
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
     ComparedInteger,
@@ -147,6 +149,7 @@ impl CastTarget {
             self,
             CastTarget::ComparedDate { .. }
                 | CastTarget::ListedTime
+                | CastTarget::ListedDecimal
                 | CastTarget::DateNumber
                 | CastTarget::SummedText
                 | CastTarget::SummedDate { .. }
@@ -197,7 +200,9 @@ impl CastTarget {
             CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
             CastTarget::Json => SqlType::Json,
             CastTarget::ComparedDate { .. } | CastTarget::SumMoment => SqlType::DateTime { fsp: 6 },
-            CastTarget::ComparedInteger => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
+            CastTarget::ComparedInteger | CastTarget::ListedDecimal => {
+                SqlType::Decimal { precision: 65, scale: 30, unsigned: false }
+            }
             // Of a whole number a whole number, so that an index of years finds it.
             CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
             CastTarget::ComparedYear if operand.is_temporal() => SqlType::Year,
@@ -351,6 +356,10 @@ impl Context<'_> {
             }
             CastTarget::SumMoment => Ok(self.sum_moment(&text_of(&value, &operand.ty))),
             CastTarget::ListedTime => self.listed_time(value, &operand.ty),
+            CastTarget::ListedDecimal => {
+                let decimal = self.to_decimal(value.as_ref())?;
+                Ok(Value::Decimal(self.fit_decimal(decimal, 65, 30).unwrap_or_else(|largest| largest)))
+            }
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
                 let moment = self.compared_date(&text, operand, beside, *unfit)?;
