@@ -128,8 +128,8 @@ impl Ring {
         let (head, rest) = words.span(from.0, out.len() / WORD);
         let (for_head, for_rest) = out.split_at_mut(head.len() * WORD);
         for (words, bytes) in [(head, for_head), (rest, for_rest)] {
-            for (chunk, word) in bytes.chunks_exact_mut(WORD).zip(words) {
-                chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+            for (chunk, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+                *chunk = word.load(Ordering::Relaxed).to_le_bytes();
             }
         }
     }
@@ -156,14 +156,10 @@ impl Pinned<'_> {
         let (head, rest) = self.words.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
         let (for_head, for_rest) = payload.split_at(payload.len().min(head.len() * WORD));
         for (words, bytes) in [(head, for_head), (rest, for_rest)] {
-            let mut chunks = bytes.chunks_exact(WORD);
-            for (word, chunk) in words.iter().zip(&mut chunks) {
-                word.store(
-                    u64::from_le_bytes(chunk.try_into().expect("chunks of a word")),
-                    Ordering::Relaxed,
-                );
+            let (chunks, last) = bytes.as_chunks();
+            for (word, chunk) in words.iter().zip(chunks) {
+                word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
             }
-            let last = chunks.remainder();
             if !last.is_empty() {
                 let mut padded = [0; WORD];
                 padded[..last.len()].copy_from_slice(last);
