@@ -215,6 +215,14 @@ impl Output {
         let Ok(()) = built;
     }
 
+    /// Adds packets that another output had pending, which began with the number that the next one has.
+    pub fn append(&mut self, packets: &Output, first: u8) {
+        assert!(self.sequence == first, "packets that are numbered otherwise");
+        self.buffer.extend_from_slice(&packets.buffer);
+        self.complete = self.buffer.len();
+        self.sequence = packets.sequence;
+    }
+
     /// A payload of 2^24 - 1 bytes or more becomes several frames: the rest moves back to make room for headers.
     fn split(&mut self, start: usize, length: usize) {
         let rest = self.buffer.split_off(start + HEADER);

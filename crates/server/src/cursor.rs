@@ -161,7 +161,7 @@ impl ResultSink for CursorSink<'_> {
     fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
         self.formats.clear();
         self.formats.extend(columns.iter().map(|column| format(column, self.style.charset)));
-        begin_result(self.output, columns, self.style);
+        begin_result(self.output, columns, self.style.charset);
         Ok(())
     }
 

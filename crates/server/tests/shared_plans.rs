@@ -137,3 +137,49 @@ fn many_sessions_execute_one_plan_at_once_while_the_table_changes() {
         assert_eq!(root.value(&format!("SELECT n FROM d.t WHERE id = {id}")), (3 * ROUNDS).to_string());
     }
 }
+
+/// The columns that the client is told of, and the rows, each as a packet.
+fn told(client: &mut Client, command: &[u8]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let first = client.command(command).unwrap();
+    assert_ne!(first[0], 0xff, "{}", first.escape_ascii());
+    let columns = (0..first[0]).map(|_| client.read().unwrap()).collect();
+    let rows = std::iter::from_fn(|| client.read().filter(|packet| packet[0] != 0xfe)).collect();
+    (columns, rows)
+}
+
+/// What is kept of a plan's columns is what a plan that is new says of them, in whatever character set.
+#[test]
+fn clients_are_told_the_same_of_the_columns_of_a_plan_however_often_it_runs() {
+    let (server, mut root) = server_with_rows();
+    run(&mut root, &["UPDATE d.t SET v = _utf8mb4 x'c3a9'"]);
+    let point = "SELECT id, v FROM d.t WHERE id = ?";
+    let several = "SELECT v, CONCAT(v, ?) AS c, n + 1 FROM d.t ORDER BY id LIMIT 1";
+    for (text, parameters) in [(point, number(1)), (several, text("x"))] {
+        let mut seen = Vec::new();
+        // In each order the first character set is the one that the second run keeps.
+        for names in [["utf8mb4", "latin1"], ["latin1", "utf8mb4"]] {
+            // Another text, so that the plan is a new one.
+            let text = format!("{text} /* {} */", names[0]);
+            let mut client = server.connect();
+            for round in 0..3 {
+                for names in names {
+                    run(&mut client, &[&format!("SET character_set_results = {names}")]);
+                    let statement = client.prepare(&text).unwrap();
+                    let command =
+                        [&[0x17][..], &statement.to_le_bytes(), &[0, 1, 0, 0, 0], &parameters].concat();
+                    for _ in 0..3 {
+                        seen.push((names, told(&mut client, &command), round));
+                    }
+                }
+            }
+        }
+        for names in ["utf8mb4", "latin1"] {
+            let same: Vec<_> = seen.iter().filter(|(of, ..)| *of == names).collect();
+            assert_eq!(same.len(), 18);
+            same.iter().for_each(|(_, told, round)| assert_eq!(*told, same[0].1, "{names}, {round}"));
+        }
+        let of = |names: &str| &seen.iter().find(|(of, ..)| *of == names).unwrap().1;
+        assert_ne!(of("utf8mb4").0, of("latin1").0);
+        assert_ne!(of("utf8mb4").1, of("latin1").1);
+    }
+}

@@ -69,7 +69,7 @@ pub use host::{
 };
 pub use plans::{Plans, Prepared};
 pub use session::{NamedStatement, Session, SessionVariables};
-pub use sink::{ColumnMeta, ResultSink};
+pub use sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use sql::{Completion, Sql};
 
 /// What a statement fails with: code, SQLSTATE and text as the client reads them.

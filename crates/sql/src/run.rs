@@ -296,7 +296,7 @@ pub async fn send_rows(
     query: &Query,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<(u64, u64)> {
-    sink.columns(&query.columns)?;
+    sink.plan_columns(&query.columns)?;
     count_tables(cx);
     let mut state = State::new(&query.root);
     let mut row = RowMaker::new(&query.output);

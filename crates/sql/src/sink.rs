@@ -1,5 +1,10 @@
 //! Where result rows go: straight into the server's packet buffer.
 
+use std::any::Any;
+use std::ops::Deref;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use palisade_base::error_catalogue::ER_CLIENT_LOCAL_FILES_DISABLED;
 use palisade_base::mysql_error;
 use palisade_catalog::{RowView, SqlType, ValueRef};
@@ -44,11 +49,49 @@ impl ColumnMeta {
     }
 }
 
+/// The columns of a plan's results, and the form that a sink has given them, for all who run the plan.
+#[derive(Debug, Default)]
+pub struct ResultColumns {
+    columns: Vec<ColumnMeta>,
+    was_sent: AtomicBool,
+    form: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+impl ResultColumns {
+    /// The form that was made of the columns. `make` is called with the second result, as most texts are never
+    /// sent again; `None` before it, or if somewhat else than a `T` was made.
+    pub fn form<T: Any + Send + Sync>(&self, make: impl FnOnce(&[ColumnMeta]) -> T) -> Option<&T> {
+        if self.form.get().is_none() && !self.was_sent.swap(true, Relaxed) {
+            return None;
+        }
+        self.form.get_or_init(|| Box::new(make(&self.columns))).downcast_ref()
+    }
+}
+
+impl From<Vec<ColumnMeta>> for ResultColumns {
+    fn from(columns: Vec<ColumnMeta>) -> Self {
+        ResultColumns { columns, ..ResultColumns::default() }
+    }
+}
+
+impl Deref for ResultColumns {
+    type Target = [ColumnMeta];
+
+    fn deref(&self) -> &[ColumnMeta] {
+        &self.columns
+    }
+}
+
 /// Takes one result set. Rows come as borrowed values, in the order of the columns; a TIMESTAMP has been converted
 /// to the session's zone ([`ValueRef::DateTime`]) by then.
 pub trait ResultSink: Send {
     /// The result set begins. Called at most once per statement, before any row.
     fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()>;
+
+    /// The same, of a plan: what has been made of its columns before may be used again.
+    fn plan_columns(&mut self, columns: &ResultColumns) -> SqlResult<()> {
+        self.columns(columns)
+    }
 
     /// One row.
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()>;

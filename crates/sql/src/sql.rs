@@ -241,7 +241,7 @@ impl Sql {
                 match planned.as_deref() {
                     Some(CachedStatement::Query(plan, _)) => {
                         session.check_branch_for(plan)?;
-                        plan.query.as_ref().map_or(Vec::new(), |query| query.columns.clone())
+                        plan.query.as_ref().map_or(Vec::new(), |query| query.columns.to_vec())
                     }
                     Some(CachedStatement::Insert(_) | CachedStatement::Change(_)) => {
                         session.check_branch()?;

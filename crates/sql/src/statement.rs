@@ -194,7 +194,7 @@ impl Sql {
                     column_text(meta, expr, says_collation)
                 })
                 .collect();
-            let columns: Vec<String> = bound.columns.into_iter().map(|meta| meta.name).collect();
+            let columns: Vec<String> = bound.columns.iter().map(|meta| meta.name.clone()).collect();
             Ok((declared, columns, std::mem::take(&mut binder.beforehand)))
         };
         let (declared, columns, constants) = self.bound(session, parameters, bind).await?;

@@ -561,7 +561,7 @@ impl Binder<'_> {
 /// The columns of a query as a table called `alias`; `names` are theirs if there are any.
 fn derived_columns(planned: &Query, alias: &str, names: &[String]) -> SqlResult<Vec<SourceColumn>> {
     let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
-    for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
+    for (position, (output, meta)) in planned.output.iter().zip(&*planned.columns).enumerate() {
         let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());
         if columns.iter().any(|known| same_name(&known.name, &name)) {
             return Err(mysql_error!(ER_DUP_FIELDNAME, name));

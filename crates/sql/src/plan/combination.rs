@@ -32,7 +32,7 @@ impl Binder<'_> {
         let column = |(position, (expr, meta)): (usize, (&Expr, &ColumnMeta))| {
             slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable)
         };
-        let output = inner.output.iter().zip(&inner.columns).enumerate().map(column).collect();
+        let output = inner.output.iter().zip(&*inner.columns).enumerate().map(column).collect();
         let root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
         self.over_slot(Query { root, output, counted_limit: None, ..inner }, slot, order_by, limit)
     }
@@ -104,7 +104,15 @@ impl Binder<'_> {
             })
             .collect::<SqlResult<_>>()?;
         let root = Operator::Union { inputs, slot, steps, types };
-        let query = Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit: None };
+        let query = Query {
+            root,
+            output,
+            columns: columns.into(),
+            rows,
+            outer_slots,
+            outer_columns,
+            counted_limit: None,
+        };
         if order_by.is_empty() && limit.is_none() {
             Ok(query)
         } else {

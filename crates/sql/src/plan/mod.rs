@@ -43,7 +43,7 @@ use crate::bind::scope::OuterColumn;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::beforehand::Beforehand;
 use crate::expr::{Domain, Expr};
-use crate::sink::ColumnMeta;
+use crate::sink::ResultColumns;
 use crate::work::Work;
 
 pub use access::{Access, IndexAccess, RangeSpec};
@@ -99,7 +99,7 @@ pub struct Query {
     /// One expression per column of the result.
     pub output: Vec<Expr>,
     /// Names and types of the result's columns.
-    pub columns: Vec<ColumnMeta>,
+    pub columns: ResultColumns,
     /// Estimated rows.
     pub rows: f64,
     /// Slots of enclosing queries that it reads.

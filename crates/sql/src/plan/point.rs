@@ -185,7 +185,7 @@ impl Sql {
                 Err(Blocked::Wait(event)) => wait_for(session, &**self.host(), event, None).await?,
             }
         };
-        sink.columns(&query.columns)?;
+        sink.plan_columns(&query.columns)?;
         if !found {
             return Ok(0);
         }

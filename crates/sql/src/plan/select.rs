@@ -103,7 +103,7 @@ impl Binder<'_> {
                         shape.nullable,
                     ));
                 }
-                let columns = output
+                let columns: Vec<_> = output
                     .iter()
                     .enumerate()
                     .map(|(at, expr)| ColumnMeta::computed(format!("column_{at}"), expr.ty.clone()))
@@ -112,7 +112,7 @@ impl Binder<'_> {
                 let query = Query {
                     root: Operator::Values { slot, rows: bound },
                     output,
-                    columns,
+                    columns: columns.into(),
                     rows,
                     outer_slots: Vec::new(),
                     outer_columns: Vec::new(),
@@ -328,6 +328,7 @@ impl Binder<'_> {
         let outer_slots = std::mem::take(&mut scope.outer_slots);
         let outer_columns = std::mem::take(&mut scope.outer_columns);
         *self.scope() = scope;
+        let columns = columns.into();
         Ok(Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit })
     }
 

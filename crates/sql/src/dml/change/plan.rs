@@ -261,7 +261,7 @@ impl Binder<'_> {
         let query = Query {
             root,
             output: Vec::new(),
-            columns: Vec::new(),
+            columns: Vec::new().into(),
             rows: planned.rows,
             outer_slots: Vec::new(),
             outer_columns: Vec::new(),
