@@ -82,6 +82,12 @@ impl WriteQueue {
             _ => self.pool.for_each(files.len(), &|at| files[at].sync()),
         }
     }
+
+    /// Runs `task`, which blocks, for each of `0..count`, several at a time where the pool has threads, and
+    /// waits for all. The error of the first that failed; an inline pool stops at it.
+    pub fn for_each(&self, count: usize, task: &(dyn Fn(usize) -> io::Result<()> + Sync)) -> io::Result<()> {
+        self.pool.for_each(count, task)
+    }
 }
 
 fn write_by_ring(ring: &mut Ring, writes: &[Write<'_>]) -> io::Result<()> {

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use palisade_base::{Lsn, SpaceId};
 use palisade_io::{AlignedBuf, Extent, File, IoPool, Write, WriteQueue};
@@ -34,6 +34,9 @@ use crate::page_size::PageSize;
 use crate::sink::{self, BatchPart, PageSink};
 use crate::space::is_no_space;
 use crate::stored::{Codec, Encoder};
+
+/// Maps of so many spaces are written several at a time.
+const ABREAST: usize = 4;
 
 /// Out of place: a page is written to a free run, and its old run becomes free when that is known for good.
 pub struct OutOfPlace {
@@ -105,16 +108,25 @@ impl OutOfPlace {
 
     /// Writes into the maps what the log is needed for below `below`. How many chunks.
     pub(crate) fn checkpoint(&self, below: Lsn, queue: &mut WriteQueue) -> io::Result<usize> {
-        let stores: Vec<_> = self.stores.read().values().cloned().collect();
-        let (mut count, mut failed) = (0, None);
+        let stores: Vec<_> =
+            self.stores.read().values().filter(|store| store.is_due(below)).cloned().collect();
+        let (count, failed) = (AtomicUsize::new(0), Mutex::new(None));
         // Each is tried: others' marks keep the log as well as those of one whose disk is full.
-        for store in stores {
-            match store.checkpoint(below, &self.view(), queue) {
-                Ok(chunks) => count += chunks,
-                Err(error) => failed = Some(error),
-            }
+        let write =
+            |store: &PlaceStore, queue: &mut WriteQueue| match store.checkpoint(below, &self.view(), queue) {
+                Ok(chunks) => drop(count.fetch_add(chunks, Ordering::Relaxed)),
+                Err(error) => *failed.lock() = Some(error),
+            };
+        match stores.len() {
+            // The queue's depth is for the chunks of each.
+            ..ABREAST => stores.iter().for_each(|store| write(store, queue)),
+            // Most are small, and wait for two flushes of a chunk each: several wait at once.
+            many => queue.for_each(many, &|at| {
+                write(&stores[at], &mut WriteQueue::new(Arc::new(IoPool::inline())));
+                Ok(())
+            })?,
         }
-        failed.map_or(Ok(count), Err)
+        failed.into_inner().map_or(Ok(count.into_inner()), Err)
     }
 
     /// Writes the chunks of a store that recovery has marked into its map, with everything that they say.

@@ -111,6 +111,13 @@ struct Chunk {
     limbo: Vec<Place>,
 }
 
+impl Chunk {
+    /// Whether the log is needed for it below `below`.
+    fn is_due(&self, below: Lsn) -> bool {
+        self.mark.is_some_and(|mark| mark < below)
+    }
+}
+
 /// Room for pages, in pages: the header, the pages, and the free runs that are kept.
 fn slots_for(pages: u32) -> u32 {
     pages.saturating_add((pages / PAGES_PER_SPARE).max(1)).saturating_add(1)
@@ -580,6 +587,11 @@ impl PlaceStore {
         images.collect()
     }
 
+    /// Whether the log is needed for a chunk below `below`.
+    pub(crate) fn is_due(&self, below: Lsn) -> bool {
+        self.state.lock().chunks.iter().flatten().any(|chunk| chunk.is_due(below))
+    }
+
     /// Writes the chunks whose mark is below `below` into the map, durably, and takes their marks back. So it
     /// does those before them that the map lacks. How many they were.
     pub(crate) fn checkpoint(
@@ -588,10 +600,8 @@ impl PlaceStore {
         log: &LogView<'_>,
         queue: &mut WriteQueue,
     ) -> io::Result<usize> {
-        let is_due = |chunk: &Option<Chunk>| {
-            chunk.as_ref().is_some_and(|chunk| chunk.mark.is_some_and(|mark| mark < below))
-        };
-        if !self.state.lock().chunks.iter().any(is_due) {
+        let is_due = |chunk: &Option<Chunk>| chunk.as_ref().is_some_and(|chunk| chunk.is_due(below));
+        if !self.is_due(below) {
             return Ok(0);
         }
         let mut map = self.map.lock();
