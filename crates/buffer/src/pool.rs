@@ -500,8 +500,8 @@ impl BufferPool {
     }
 
     /// What writes spaces that have places, if there are any.
-    pub(crate) fn out_of_place(&self) -> Option<&OutOfPlace> {
-        self.out_of_place.get().map(Arc::as_ref)
+    pub(crate) fn out_of_place(&self) -> Option<&Arc<OutOfPlace>> {
+        self.out_of_place.get()
     }
 
     fn check_sink(&self, sink: &dyn PageSink) {

@@ -28,6 +28,7 @@
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
@@ -51,6 +52,20 @@ pub struct BatchPage {
     pub stored: usize,
     /// How it is compressed, if its space is.
     packing: Option<Arc<Packing>>,
+    /// It is where it shall be, although others of its part are not.
+    is_written: AtomicBool,
+}
+
+impl BatchPage {
+    /// Whether there is a file that it is still to be written to.
+    pub(crate) fn is_due(&self) -> bool {
+        self.file.is_some() && !self.is_written.load(Relaxed)
+    }
+
+    /// It is durable: should its part fail, it is not to be written again.
+    pub(crate) fn note_written(&self) {
+        self.is_written.store(true, Relaxed);
+    }
 }
 
 /// Sealed copies of pages on their way to disk, one behind the other in memory: part by part, and within a
@@ -104,7 +119,14 @@ impl Batch {
         let start = self.pages.len() * size;
         self.bytes[start..start + size].copy_from_slice(page);
         let (lsn, file) = (page::stored_lsn(page), Some(file.clone()));
-        self.pages.push(BatchPage { id, lsn, file, stored: size, packing: None });
+        self.pages.push(BatchPage {
+            id,
+            lsn,
+            file,
+            stored: size,
+            packing: None,
+            is_written: AtomicBool::new(false),
+        });
     }
 
     /// The page that was pushed last is to be compressed.

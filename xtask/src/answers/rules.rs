@@ -332,11 +332,16 @@ const RULES: &[Rule] = &[
     Rule {
         name: "ELT of a number beyond INT is NULL",
         accepts: |case| {
-            case.difference == Difference::Rows && {
-                let text = case.step.text();
-                case.difference == Difference::Rows
-                    && ["ELT(b, ", "ELT(u, "].iter().any(|call| text.contains(call))
-            }
+            let text = case.step.text();
+            let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+                return false;
+            };
+            let mut pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+            case.difference == Difference::Rows
+                && ["ELT(b, ", "ELT(u, "].iter().any(|call| text.contains(call))
+                && ours.len() == theirs.len()
+                && pairs
+                    .all(|(ours, theirs)| ours == theirs || ours.as_deref().is_none_or(|ours| ours == "0"))
         },
     },
     Rule {

@@ -27,11 +27,12 @@
 //! A power cut between the two writes of a chunk leaves slots of which one is newer, or the only whole one. Two
 //! things must not happen after it. *The log moves on:* if the newer slot is lost while it is written the next
 //! time, the other one counts, and the records since are needed. So such a chunk gets a
-//! [mark](super::store) as if it had been changed. *The whole slot is lost:* it is not written before the other
-//! one is whole.
+//! [mark](super::store) as if it had been changed. *The whole slot is lost:* it is not written anew before the
+//! other one is whole. It need not be durable either: a server that was killed between a write and its sync leaves a
+//! slot that can be read until the power goes. So it is first written as it is.
 //!
 //! ```text
-//!   A new, B torn:   slot B ─► synced ─► slot A ─► synced         with those of other chunks where it fits
+//!   A new, B torn:   slot A as it is ─► synced ─► slot B ─► synced ─► slot A ─► synced
 //! ```
 //!
 //! # Version 1
@@ -257,6 +258,7 @@ impl MapFile {
         if makes(Planted::CountIsEarly) {
             self.count(written, &all)?;
         }
+        self.harden(&late, queue)?;
         self.write_slots(0, &early, queue)?;
         self.count(written, &all)?;
         if makes(Planted::OneSlot) {
@@ -270,6 +272,18 @@ impl MapFile {
         self.write_slots(0, &late, queue)?;
         written.note_all(&all, Slots::Alike);
         Ok(())
+    }
+
+    /// Makes the slots A durable that count alone: that they could be read says only that they were written.
+    /// They get the bytes that they have, as a sync that failed may have left those behind.
+    fn harden(&self, chunks: &[&Encoded<'_>], queue: &mut WriteQueue) -> io::Result<()> {
+        let mut bytes = AlignedBuf::zeroed(chunks.len() * SLOT);
+        for (chunk, slot) in chunks.iter().zip(bytes.chunks_exact_mut(SLOT)) {
+            self.map.read_at(slot, chunk::slot_offset(chunk.number, 0))?;
+        }
+        let same = chunks.iter().zip(bytes.chunks_exact(SLOT));
+        let same: Vec<_> = same.map(|(chunk, bytes)| Encoded { number: chunk.number, bytes }).collect();
+        self.write_slots(0, &same.iter().collect::<Vec<_>>(), queue)
     }
 
     /// Writes one slot of each of some chunks, durably.

@@ -31,12 +31,14 @@ use super::store::{LogView, PlaceStore};
 use crate::error::Error;
 use crate::metrics;
 use crate::page_size::PageSize;
-use crate::sink::{self, BatchPart, PageSink};
+use crate::sink::{self, BatchPage, BatchPart, PageSink};
 use crate::space::is_no_space;
 use crate::stored::{Codec, Encoder};
 
 /// Maps of so many spaces are written several at a time.
 const ABREAST: usize = 4;
+/// So many are handed to the I/O threads, which then do what else has come.
+const AT_ONCE: usize = 16;
 
 /// Out of place: a page is written to a free run, and its old run becomes free when that is known for good.
 pub struct OutOfPlace {
@@ -52,6 +54,7 @@ pub struct OutOfPlace {
 /// Pages of one space that are written together.
 struct Round<'a> {
     store: Arc<PlaceStore>,
+    batch: &'a [BatchPage],
     pages: Vec<Placed>,
     bytes: RoundBytes<'a>,
 }
@@ -110,20 +113,28 @@ impl OutOfPlace {
     pub(crate) fn checkpoint(&self, below: Lsn, queue: &mut WriteQueue) -> io::Result<usize> {
         let stores: Vec<_> =
             self.stores.read().values().filter(|store| store.is_due(below)).cloned().collect();
-        let (count, failed) = (AtomicUsize::new(0), Mutex::new(None));
+        let (count, failed) = (AtomicUsize::new(0), Mutex::new(None::<io::Error>));
         // Each is tried: others' marks keep the log as well as those of one whose disk is full.
         let write =
             |store: &PlaceStore, queue: &mut WriteQueue| match store.checkpoint(below, &self.view(), queue) {
                 Ok(chunks) => drop(count.fetch_add(chunks, Ordering::Relaxed)),
-                Err(error) => *failed.lock() = Some(error),
+                // A full disk can be waited for, anything else cannot.
+                Err(error) => {
+                    let mut failed = failed.lock();
+                    if failed.as_ref().is_none_or(is_no_space) {
+                        *failed = Some(error);
+                    }
+                }
             };
         match stores.len() {
             // The queue's depth is for the chunks of each.
             ..ABREAST => stores.iter().for_each(|store| write(store, queue)),
             // Most are small, and wait for two flushes of a chunk each: several wait at once.
-            many => queue.for_each(many, &|at| {
-                write(&stores[at], &mut WriteQueue::new(Arc::new(IoPool::inline())));
-                Ok(())
+            _ => stores.chunks(AT_ONCE).try_for_each(|some| {
+                queue.for_each(some.len(), &|at| {
+                    write(&some[at], &mut WriteQueue::new(Arc::new(IoPool::inline())));
+                    Ok(())
+                })
             })?,
         }
         failed.into_inner().map_or(Ok(count.into_inner()), Err)
@@ -141,14 +152,19 @@ impl OutOfPlace {
     }
 
     /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others
-    /// back.
-    fn take_round<'a>(&self, part: BatchPart<'a>) -> io::Result<(Vec<Round<'a>>, Option<BatchPart<'a>>)> {
+    /// back. Those of a space that has no runs, nor room for some on the disk, are passed over; `stuck` is why.
+    fn take_round<'a>(
+        &self,
+        part: BatchPart<'a>,
+        stuck: &mut Option<io::Error>,
+    ) -> io::Result<(Vec<Round<'a>>, Option<BatchPart<'a>>)> {
         let mut rounds: Vec<Round<'a>> = Vec::new();
         let mut rest = part;
         while let Some(first) = rest.pages().first() {
             let space = first.id.space;
-            let count = rest.pages().iter().take_while(|page| page.id.space == space).count();
-            let store = first.file.is_some().then(|| self.stores.read().get(&space).cloned()).flatten();
+            let is_alike = |page: &&BatchPage| page.id.space == space && page.is_due() == first.is_due();
+            let count = rest.pages().iter().take_while(is_alike).count();
+            let store = first.is_due().then(|| self.stores.read().get(&space).cloned()).flatten();
             let Some(store) = store else {
                 rest = rest.split_at(count).1;
                 continue;
@@ -158,8 +174,13 @@ impl OutOfPlace {
             let runs = match store.take_runs(&wanted, rounds.is_empty()) {
                 Ok(runs) => runs,
                 Err(error) if rounds.is_empty() && is_no_space(&error) => {
-                    let (own, others) = rest.split_at(1);
-                    return Ok((vec![Round::squeezed(store, own)?.ok_or(error)?], Some(others)));
+                    let (own, others) = rest.split_at(count);
+                    match Round::squeezed(store, own)? {
+                        Some(round) => return Ok((vec![round], Some(rest))),
+                        None => *stuck = Some(error),
+                    }
+                    rest = others;
+                    continue;
                 }
                 Err(error) => {
                     rounds.iter().for_each(Round::give_up);
@@ -174,7 +195,8 @@ impl OutOfPlace {
             });
             if !runs.is_empty() {
                 let pages = placed.collect();
-                rounds.push(Round { store, pages, bytes: RoundBytes::OfBatch(own.bytes()) });
+                let (batch, bytes) = (own.pages(), RoundBytes::OfBatch(own.bytes()));
+                rounds.push(Round { store, batch, pages, bytes });
             }
             rest = others;
             if runs.len() < count {
@@ -291,19 +313,24 @@ struct Neighbours {
 }
 
 impl<'a> Round<'a> {
-    /// The first page of a part, compressed, if it becomes so short that there is a run for it.
-    fn squeezed(store: Arc<PlaceStore>, part: BatchPart<'_>) -> io::Result<Option<Round<'a>>> {
+    /// The first page of these that becomes a block by compression, if there is a run for it.
+    fn squeezed(store: Arc<PlaceStore>, part: BatchPart<'a>) -> io::Result<Option<Round<'a>>> {
         let size = part.page_size();
-        let Some(page) = part.pages().first().filter(|page| page.stored == size.bytes()) else {
-            return Ok(None);
-        };
-        let mut bytes = AlignedBuf::zeroed(size.bytes());
-        bytes.copy_from_slice(&part.bytes()[..size.bytes()]);
-        let Some(stored) = Encoder::default().encode(Codec::Lz4, 0, &mut bytes) else { return Ok(None) };
-        let runs = store.take_runs(&[stored.div_ceil(size.block()) as u32], false)?;
-        let place = |&place: &Place| Placed { page: page.id, place, lsn_low: page.lsn.0 as u32 };
-        let pages: Vec<Placed> = runs.iter().map(place).collect();
-        Ok((!pages.is_empty()).then_some(Round { store, pages, bytes: RoundBytes::Own(bytes) }))
+        let pages = part.pages().iter().zip(part.bytes().chunks_exact(size.bytes()));
+        for (page, plain) in pages.filter(|(page, _)| page.stored == size.bytes()) {
+            let mut bytes = AlignedBuf::zeroed(size.bytes());
+            bytes.copy_from_slice(plain);
+            let stored = Encoder::default().encode(Codec::Lz4, 0, &mut bytes);
+            if stored.is_none_or(|stored| stored > size.block()) {
+                continue;
+            }
+            let runs = store.take_runs(&[1], false)?;
+            let place = |&place: &Place| Placed { page: page.id, place, lsn_low: page.lsn.0 as u32 };
+            let pages: Vec<Placed> = runs.iter().map(place).collect();
+            let (batch, bytes) = (std::slice::from_ref(page), RoundBytes::Own(bytes));
+            return Ok((!pages.is_empty()).then_some(Round { store, batch, pages, bytes }));
+        }
+        Ok(None)
     }
 
     fn neighbours(&self) -> impl Iterator<Item = Neighbours> {
@@ -375,17 +402,19 @@ impl PageSink for OutOfPlace {
     }
 
     fn write(&self, _lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
-        let mut rest = Some(part);
+        let (mut rest, mut stuck) = (Some(part), None);
         while let Some(part) = rest {
             let most = part.pages().len().min(MOST_PAGES);
             let (now, later) = part.split_at(most);
-            let (rounds, left) = self.take_round(now)?;
+            let (rounds, left) = self.take_round(now, &mut stuck)?;
             self.write_round(&rounds, queue)?;
+            // A part that fails is tried again: without these, which would fill the log with records.
+            rounds.iter().flat_map(|round| round.batch).for_each(BatchPage::note_written);
             rest = match left {
                 Some(left) => Some(part.split_at(most - left.pages().len()).1),
                 None => (!later.pages().is_empty()).then_some(later),
             };
         }
-        Ok(())
+        stuck.map_or(Ok(()), Err)
     }
 }

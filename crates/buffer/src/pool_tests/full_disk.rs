@@ -184,3 +184,59 @@ fn a_page_of_a_small_file_that_does_not_compress_waits_for_room() {
     world.pool.checkpoint_sharply().unwrap();
     world.space.places().unwrap().assert_sound();
 }
+
+/// Of a small file any page may be the one that becomes short enough: the others get its run.
+#[test]
+fn a_page_that_becomes_short_makes_room_for_the_one_before_it() {
+    let world = small_and_full();
+    for page in 0..2 {
+        change_in(&world, page, NOISE, 2);
+    }
+    change_in(&world, 1, CALM, 0);
+    world.pool.checkpoint_sharply().unwrap();
+    world.space.places().unwrap().assert_sound();
+}
+
+/// A page that waits for room holds up no other space; nor are pages written, and places recorded, again and again.
+#[test]
+fn pages_beside_one_that_waits_for_room_are_written_once() {
+    let world = small_and_full();
+    world.fs.limit_space(None);
+    let file = |name| world.fs.open(Path::new(name), OpenMode::CREATE).unwrap();
+    let store = PlaceStore::create(OTHER, file("data/other"), file("data/other.map"), SIZE.get());
+    let sink = world.pool.out_of_place().unwrap();
+    let other = world.pool.attach_places(store, sink).unwrap();
+    world.retry(|| other.ensure_allocated(8)).unwrap();
+    (0..8).for_each(|page| change(&world, &other, page, true));
+    world.pool.checkpoint_sharply().unwrap();
+    world.fs.limit_space(Some(world.fs.used_space()));
+    change_in(&world, 0, NOISE, 2);
+    change(&world, &other, 0, false);
+    let checkpoint = || {
+        let outcome = world.pool.checkpoint_sharply();
+        assert!(matches!(outcome, Err(Error::Full { .. })));
+        world.log.tail()
+    };
+    let before = world.log.tail();
+    let recorded = checkpoint();
+    assert!(recorded > before, "the other space's page has a new place");
+    assert_eq!(checkpoint(), recorded);
+    world.fs.limit_space(None);
+    world.pool.checkpoint_sharply().unwrap();
+    assert_eq!(world.pool.dirty_pages(), 0);
+}
+
+/// A world whose space is a small file with pages that do not compress, each in its run, on a full disk.
+fn small_and_full() -> World {
+    let world = World::create(Arc::new(FaultFileSystem::new(4)), 16, Sink::OutOfPlace);
+    for page in 0..3 {
+        world.change(Change { page: PageNo(page), create: true, offset: NOISE, value: 1 }).unwrap();
+    }
+    world.pool.checkpoint_sharply().unwrap();
+    world.fs.limit_space(Some(world.fs.used_space()));
+    world
+}
+
+fn change_in(world: &World, page: u32, offset: u16, value: u64) {
+    world.change(Change { page: PageNo(page), create: false, offset, value }).unwrap();
+}

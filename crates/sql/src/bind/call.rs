@@ -91,7 +91,10 @@ impl Binder<'_> {
         for place in whole_arguments(function.name) {
             if let Some(argument) = arguments.get_mut(*place) {
                 let taken = std::mem::replace(argument, Expr::null());
-                *argument = variable_as_integer(date_text_as_number(taken));
+                // A text is one to these, and no number.
+                let takes_texts = matches!(function.name, "bin" | "hex" | "oct");
+                let taken = if takes_texts { taken } else { date_text_as_number(taken) };
+                *argument = variable_as_integer(taken);
             }
         }
         for place in integers_read_by(function.name) {

@@ -350,8 +350,8 @@ impl Context<'_> {
                 let whole = self.to_integer(value.as_ref())?;
                 let number = i64::try_from(whole).ok();
                 // The nearest double to the greatest BIGINT is beyond it.
-                let number =
-                    number.filter(|_| !matches!(value, Value::Double(double) if double >= BEYOND_BIGINT));
+                let is_beyond = |double| !(-BEYOND_BIGINT..BEYOND_BIGINT).contains(&double);
+                let number = number.filter(|_| !matches!(value, Value::Double(double) if is_beyond(double)));
                 number.map(Value::Int).ok_or_else(|| self.out_of_range("BIGINT", operand))
             }
             CastTarget::SumMoment => Ok(self.sum_moment(&text_of(&value, &operand.ty))),

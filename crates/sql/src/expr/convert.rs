@@ -509,11 +509,6 @@ impl Context<'_> {
 
     /// A number as a time, if it is one.
     pub(super) fn number_as_time(&mut self, number: ValueRef<'_>) -> SqlResult<Option<Time>> {
-        // MySQL takes a number beyond BIGINT for one below zero here.
-        let number = match number {
-            ValueRef::UInt(number) => ValueRef::Int(number as i64),
-            number => number,
-        };
         let decimal = self.to_decimal(number)?;
         let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(i64::MAX);
         let micros = self.fraction_micros(&decimal).unsigned_abs() as u32;
