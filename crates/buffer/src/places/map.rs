@@ -67,7 +67,7 @@ pub(super) struct MapFile {
     written: Mutex<Written>,
 }
 
-/// What has been written into the map. Whoever holds it is the only one that writes there.
+/// What has been written into the map. The holder is the only one that writes there.
 pub(super) struct Written {
     /// `None`: there is none yet.
     header: Option<Header>,
