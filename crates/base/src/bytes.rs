@@ -29,8 +29,8 @@ pub fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     common + a.zip(b).take_while(|(x, y)| x == y).count()
 }
 
-/// What `old` and `new` have in common at the front, and behind that at the back: the lengths of both, in bytes. What is
-/// between them is the difference.
+/// What `old` and `new` have in common at the front, and behind that at the back: the lengths of both, in
+/// bytes. What is between them is the difference.
 #[inline]
 pub fn common_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
     let front = common_prefix(old, new);

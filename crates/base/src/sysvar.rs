@@ -144,8 +144,8 @@ pub enum Kind {
     },
     /// Text, or NULL.
     Text(Option<&'static str>),
-    /// `name=on` or `name=off` for each of some switches, joined by commas: the default. A value that is given
-    /// changes those that it names (see [`switches`]).
+    /// `name=on` or `name=off` for each of some switches, joined by commas: the default. A value that is
+    /// given changes those that it names (see [`switches`]).
     Switches(&'static str),
     /// One of some names; numbers count from 0.
     Enum {

@@ -226,14 +226,14 @@ impl Frames {
         self.free_count.load(Relaxed)
     }
 
-    /// Dirty pages in frames. Beside pages that leave memory unwritten it may be too low for a moment; whether
-    /// all is on disk is said by [`unsaved_count`](Self::unsaved_count) alone.
+    /// Dirty pages in frames. Beside pages that leave memory unwritten it may be too low for a moment;
+    /// whether all is on disk is said by [`unsaved_count`](Self::unsaved_count) alone.
     pub(crate) fn dirty_count(&self) -> usize {
         self.unsaved_count().saturating_sub(self.keeping.pages())
     }
 
-    /// Pages that are not on disk, nor on their way there: dirty in a frame, or kept. One count for both, so that
-    /// a page that goes from one to the other is missing from it at no time.
+    /// Pages that are not on disk, nor on their way there: dirty in a frame, or kept. One count for both, so
+    /// that a page that goes from one to the other is missing from it at no time.
     pub(crate) fn unsaved_count(&self) -> usize {
         self.unsaved_count.load(Acquire)
     }
@@ -346,7 +346,8 @@ impl Frames {
         Lsn(oldest)
     }
 
-    /// A page that was kept, and has just been read into the frame, is dirty again, under its exclusive latch.
+    /// A page that was kept, and has just been read into the frame, is dirty again, under its exclusive
+    /// latch.
     pub(crate) fn make_dirty_again(&self, frame: u32, oldest: Lsn) {
         let before = self.oldest[frame as usize].swap(oldest.0, Relaxed);
         assert!(before == CLEAN, "a page that was just read is clean");

@@ -1,6 +1,6 @@
-//! Bytes of a file in memory; what was never written takes no memory. What of it takes room on the disk that it
-//! stands for is counted: all up to its end, but for holes: what was punched, and what a write or an allocation
-//! behind the end has left out.
+//! Bytes of a file in memory; what was never written takes no memory. What of it takes room on the disk that
+//! it stands for is counted: all up to its end, but for holes: what was punched, and what a write or an
+//! allocation behind the end has left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -185,8 +185,8 @@ pub fn begin_result(output: &mut Output, columns: &[ColumnMeta], charset: Option
     }
 }
 
-/// What announces the columns of a plan's results to clients that want texts in the character set of the first
-/// who asked twice: to make it costs a tenth of a statement that reads a row.
+/// What announces the columns of a plan's results to clients that want texts in the character set of the
+/// first who asked twice: to make it costs a tenth of a statement that reads a row.
 struct Announcement {
     charset: Option<Charset>,
     formats: Vec<ColumnFormat>,

@@ -58,8 +58,8 @@ pub struct ResultColumns {
 }
 
 impl ResultColumns {
-    /// The form that was made of the columns. `make` is called with the second result, as most texts are never
-    /// sent again; `None` before it, or if somewhat else than a `T` was made.
+    /// The form that was made of the columns. `make` is called with the second result, as most texts are
+    /// never sent again; `None` before it, or if somewhat else than a `T` was made.
     pub fn form<T: Any + Send + Sync>(&self, make: impl FnOnce(&[ColumnMeta]) -> T) -> Option<&T> {
         if self.form.get().is_none() && !self.was_sent.swap(true, Relaxed) {
             return None;

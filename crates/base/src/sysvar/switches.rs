@@ -1,7 +1,8 @@
 //! Lists of switches: `optimizer_switch='mrr=off'` changes one of them and leaves the others.
 //!
 //! Such a variable's value is the text that SHOW VARIABLES gives, `name=on` or `name=off` for each switch, in
-//! order. What SET is given is a list of changes to it, which is checked before [`merged`] makes a value of it.
+//! order. What SET is given is a list of changes to it, which is checked before [`merged`] makes a value of
+//! it.
 
 const VALUES: [&str; 3] = ["on", "off", "default"];
 

@@ -109,8 +109,8 @@ impl ChunkImage {
         Some(ChunkImage { lsn, sequence, places })
     }
 
-    /// The newest state of a chunk, given both its slots; slots that were never written are zeros, and the chunk
-    /// is then one of sequence 0. See the module for why it is that.
+    /// The newest state of a chunk, given both its slots; slots that were never written are zeros, and the
+    /// chunk is then one of sequence 0. See the module for why it is that.
     pub fn newest(space: SpaceId, chunk: u32, slots: [&[u8]; 2]) -> Result<ChunkImage, BadChunk> {
         let [a, b] = slots.map(|slot| ChunkImage::decode(space, chunk, slot));
         match (a, b) {

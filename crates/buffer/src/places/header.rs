@@ -2,7 +2,7 @@
 //! map has been written.
 //!
 //! ```text
-//!   0 crc u32 of what follows | 4 "PALPLACE" | 12 version u32 | 16 space u32 | 20 chunks u32, since version 2
+//!   0 crc u32 of what follows | 4 "PALPLACE" | 12 version u32 | 16 space u32 | 20 chunks u32 (version 2)
 //! ```
 //!
 //! It is within a sector, so that a write of it that is cut off leaves the one before.

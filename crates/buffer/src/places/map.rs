@@ -2,8 +2,8 @@
 //!
 //! # Zeros
 //!
-//! A chunk that reads as zeros was never written, or something has made it zeros. Who takes the second for the
-//! first has lost the places of its pages, and gives their blocks to others. So the header of the file of
+//! A chunk that reads as zeros was never written, or something has made it zeros. Who takes the second for
+//! the first has lost the places of its pages, and gives their blocks to others. So the header of the file of
 //! pages has a *count*: so many chunks, from the first on, have been written. Zeros below it are damage.
 //!
 //! ```text
@@ -24,12 +24,12 @@
 //!
 //! # Slots that differ
 //!
-//! A power cut between the two writes of a chunk leaves slots of which one is newer, or the only whole one. Two
-//! things must not happen after it. *The log moves on:* if the newer slot is lost while it is written the next
-//! time, the other one counts, and the records since are needed. So such a chunk gets a
-//! [mark](super::store) as if it had been changed. *The whole slot is lost:* it is not written anew before the
-//! other one is whole. It need not be durable either: a server that was killed between a write and its sync leaves a
-//! slot that can be read until the power goes. So it is first written as it is.
+//! A power cut between the two writes of a chunk leaves slots of which one is newer, or the only whole one.
+//! Two things must not happen after it. *The log moves on:* if the newer slot is lost while it is written the
+//! next time, the other one counts, and the records since are needed. So such a chunk gets a
+//! [mark](super::store) as if it had been changed. *The whole slot is lost:* it is not written anew before
+//! the other one is whole. It need not be durable either: a server that was killed between a write and its
+//! sync leaves a slot that can be read until the power goes. So it is first written as it is.
 //!
 //! ```text
 //!   A new, B torn:   slot A as it is ─► synced ─► slot B ─► synced ─► slot A ─► synced
@@ -151,8 +151,8 @@ impl MapFile {
         MapFile { space, map, pages, written }
     }
 
-    /// Reads a map. [`Error::Corrupted`] if it cannot be believed; any other error is one of reading it, which
-    /// says nothing of what it holds.
+    /// Reads a map. [`Error::Corrupted`] if it cannot be believed; any other error is one of reading it,
+    /// which says nothing of what it holds.
     pub(super) fn open(space: SpaceId, pages: Arc<dyn File>, map: Arc<dyn File>) -> Result<OpenedMap, Error> {
         let first_page = |chunk: usize| PageId { space, page: PageNo((chunk * CHUNK_PLACES) as u32) };
         let failed =
@@ -236,9 +236,9 @@ impl MapFile {
         Ok(())
     }
 
-    /// Writes chunks, in ascending order, to their first slots, then to their second ones, each durably; see the
-    /// module for those whose slots differ. The caller has written all that the map [lacks](Written::lacks)
-    /// before the last of them, or does so now.
+    /// Writes chunks, in ascending order, to their first slots, then to their second ones, each durably; see
+    /// the module for those whose slots differ. The caller has written all that the map
+    /// [lacks](Written::lacks) before the last of them, or does so now.
     pub(super) fn write(
         &self,
         written: &mut Written,
@@ -324,8 +324,8 @@ impl MapFile {
     }
 }
 
-/// Reads the slots of a chunk into `slots`; those behind the end of the map are zeros. If one cannot be read and
-/// the other is not whole, that is an error: what the map says is not known at the moment.
+/// Reads the slots of a chunk into `slots`; those behind the end of the map are zeros. If one cannot be read
+/// and the other is not whole, that is an error: what the map says is not known at the moment.
 pub(super) fn read_chunk(
     space: SpaceId,
     map: &dyn File,

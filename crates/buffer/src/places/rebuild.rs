@@ -223,8 +223,8 @@ mod tests {
         store.complete().unwrap();
     }
 
-    /// A part of the map of before that is whole knows more than the pages do: a copy that is newer by its LSN
-    /// lies where no page is, and what the map does not name was given up.
+    /// A part of the map of before that is whole knows more than the pages do: a copy that is newer by its
+    /// LSN lies where no page is, and what the map does not name was given up.
     #[test]
     fn whole_parts_of_the_map_of_before_stay_when_the_rest_is_made_again() {
         let fs = MemFileSystem::new();

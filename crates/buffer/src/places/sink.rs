@@ -9,9 +9,9 @@
 //! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full
 //! and will be until pages have been written. No cleaner ever waits for room in the log.
 //!
-//! A page for which there is no whole run, nor room for one on the disk, is compressed whatever its space says:
-//! beside the header there is room for a page that becomes short enough. Its old run is the free one that
-//! the next page needs.
+//! A page for which there is no whole run, nor room for one on the disk, is compressed whatever its space
+//! says: beside the header there is room for a page that becomes short enough. Its old run is the free one
+//! that the next page needs.
 
 use std::collections::HashMap;
 use std::io;
@@ -152,7 +152,8 @@ impl OutOfPlace {
     }
 
     /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others
-    /// back. Those of a space that has no runs, nor room for some on the disk, are passed over; `stuck` is why.
+    /// back. Those of a space that has no runs, nor room for some on the disk, are passed over; `stuck` is
+    /// why.
     fn take_round<'a>(
         &self,
         part: BatchPart<'a>,

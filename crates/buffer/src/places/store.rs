@@ -15,13 +15,13 @@
 //! has no room either it goes on with the runs that there are, some pages at a time: each page that is
 //! written gives back the run that the next one needs.
 //!
-//! A *small* file, of the first [few](small_pages) pages, has no such runs: most tables that small are empty and
-//! stay so, and header, pages and free run would take half as much again. Its room is for the header and all
-//! but the last of its pages, which such a table does not use yet. The first page that is written again has the
-//! cleaner make the file larger; the flush that this takes is that of any pages in new blocks. If the disk is
-//! full just then, the page is compressed to a block, for which there is room beside the header; only one that
-//! does not become so short waits for room, as that of a compressed table does. The rest of the header's place
-//! takes room from the disk when a compressed page is written there.
+//! A *small* file, of the first [few](small_pages) pages, has no such runs: most tables that small are empty
+//! and stay so, and header, pages and free run would take half as much again. Its room is for the header and
+//! all but the last of its pages, which such a table does not use yet. The first page that is written again
+//! has the cleaner make the file larger; the flush that this takes is that of any pages in new blocks. If the
+//! disk is full just then, the page is compressed to a block, for which there is room beside the header; only
+//! one that does not become so short waits for room, as that of a compressed table does. The rest of the
+//! header's place takes room from the disk when a compressed page is written there.
 //!
 //! Pages that are compressed take runs of one to three blocks, and the file has room for what has been
 //! written, not for what each page could become: a disk that is full is then told to the cleaner. Runs of
@@ -423,8 +423,8 @@ impl PlaceStore {
         Ok(())
     }
 
-    /// Takes room from the disk, so that the file has `want` bytes instead of `have`: of the header's place, if
-    /// it has none yet, only for the header and one block.
+    /// Takes room from the disk, so that the file has `want` bytes instead of `have`: of the header's place,
+    /// if it has none yet, only for the header and one block.
     fn make_room(&self, have: u64, want: u64) -> io::Result<()> {
         let [block, page] = [self.page_size.block(), self.page_size.bytes()].map(|bytes| bytes as u64);
         let first = 2 * block;

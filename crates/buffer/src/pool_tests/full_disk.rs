@@ -197,7 +197,8 @@ fn a_page_that_becomes_short_makes_room_for_the_one_before_it() {
     world.space.places().unwrap().assert_sound();
 }
 
-/// A page that waits for room holds up no other space; nor are pages written, and places recorded, again and again.
+/// A page that waits for room holds up no other space; nor are pages written, and places recorded, again and
+/// again.
 #[test]
 fn pages_beside_one_that_waits_for_room_are_written_once() {
     let world = small_and_full();

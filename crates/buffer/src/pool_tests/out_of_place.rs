@@ -52,8 +52,8 @@ fn a_power_cut_while_the_map_grows_leaves_no_part_of_it_in_doubt() {
     planted::plant(&[]);
 }
 
-/// Nothing changes after a power cut that has torn the second slot of a part: it is written again all the same,
-/// and the log waits for that.
+/// Nothing changes after a power cut that has torn the second slot of a part: it is written again all the
+/// same, and the log waits for that.
 #[test]
 fn a_part_of_the_map_whose_slots_differ_is_written_again() {
     let fs = Arc::new(FaultFileSystem::new(4));

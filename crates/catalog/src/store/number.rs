@@ -66,8 +66,8 @@ impl Store<'_> {
         }
     }
 
-    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the next
-    /// day; cut under TIME_TRUNCATE_FRACTIONAL.
+    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the
+    /// next day; cut under TIME_TRUNCATE_FRACTIONAL.
     fn whole_seconds(&self) -> Option<Number> {
         let cuts = self.context.temporal.truncate_fractional;
         let local = match self.value {

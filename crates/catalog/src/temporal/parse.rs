@@ -286,8 +286,8 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     Some(fields)
 }
 
-/// `+HH:MM`, from -14:00 to +14:00, as it stands behind a second: seconds. A zone of a session is written less
-/// strictly.
+/// `+HH:MM`, from -14:00 to +14:00, as it stands behind a second: seconds. A zone of a session is written
+/// less strictly.
 fn offset_in_text(text: &[u8]) -> Option<i32> {
     let [sign, tens, hours, b':', sixths, minutes] = text else { return None };
     let digit = |byte: &u8| byte.is_ascii_digit().then(|| i32::from(byte - b'0'));

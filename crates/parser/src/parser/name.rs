@@ -25,7 +25,8 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// The identifier a token spells; it must be UTF-8. A quoted one may be empty: what cannot be called so says it.
+    /// The identifier a token spells; it must be UTF-8. A quoted one may be empty: what cannot be called so
+    /// says it.
     pub(super) fn name_text(&self, token: Token) -> Parsed<Name> {
         let bytes = self.bytes(token);
         let (text, quote) = match bytes {

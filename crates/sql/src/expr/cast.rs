@@ -98,7 +98,8 @@ pub enum CastTarget {
     },
     /// Not in SQL: a constant of a list in which a time is looked for. A text that is none is midnight.
     ListedTime,
-    /// Not in SQL: a text of a list of rows that is looked at as a DECIMAL, as much of it as there is room for.
+    /// Not in SQL: a text of a list of rows that is looked at as a DECIMAL, as much of it as there is room
+    /// for.
     ListedDecimal,
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
@@ -393,8 +394,8 @@ impl Context<'_> {
         self.to_integer(value.as_ref())
     }
 
-    /// Warns of a text that is cast to what has no such sign: `negative` to UNSIGNED, or a number beyond BIGINT
-    /// to SIGNED. Of numbers beyond both 1292 has been said.
+    /// Warns of a text that is cast to what has no such sign: `negative` to UNSIGNED, or a number beyond
+    /// BIGINT to SIGNED. Of numbers beyond both 1292 has been said.
     fn warn_of_sign(&mut self, value: &Value, operand: &Expr, negative: bool) {
         let Value::Bytes(text) = value else { return };
         if !operand.ty.is_string() || operand.ty == SqlType::Json {

@@ -12,7 +12,7 @@
 //! | [`amount`] | bytes and durations as people read them |
 //! | [`gtid`] | sets of global transaction identifiers |
 //! | [`regexp`] | regular expressions |
-//! | [`temporal`] | dates and times; formats are in [`date_format`] and [`mod@str_to_date`], units in [`mod@unit`] |
+//! | [`temporal`] | dates and times; formats: [`date_format`], [`mod@str_to_date`]; units: [`mod@unit`] |
 //! | [`time_sum`] | sums and differences of times |
 //! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |

@@ -374,7 +374,8 @@ fn search(
         let charset = if text.is_ascii() { charset } else { read_as.get().charset };
         let count = charset.char_count(&text) as i64;
         check_position(from, operation)?;
-        // The end of the text is no place at which REGEXP_INSTR begins, and any place is one in an empty text.
+        // The end of the text is no place at which REGEXP_INSTR begins, and any place is one in an empty
+        // text.
         let last = if operation == REGEXP_INSTR { count } else { count + 1 };
         let is_anywhere = operation == REGEXP_INSTR && text.is_empty();
         if !is_anywhere {

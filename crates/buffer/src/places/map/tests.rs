@@ -10,8 +10,8 @@ use crate::places::{Place, PlaceStore, rebuild_map};
 
 const SPACE: SpaceId = SpaceId(7);
 
-/// When told to, cannot read one block of the map. Knows which slots have been written, and which of them as they
-/// were.
+/// When told to, cannot read one block of the map. Knows which slots have been written, and which of them as
+/// they were.
 #[derive(Default)]
 struct BadBlock {
     is_bad: AtomicBool,
@@ -174,7 +174,8 @@ fn a_write_that_was_cut_off_is_no_damage() {
     assert_eq!(world.chunks(), Ok(vec![0, 2]));
 }
 
-/// Slots that a power cut has left: which of them are written next, in order, and that the chunk counts as uneven.
+/// Slots that a power cut has left: which of them are written next, in order, and that the chunk counts as
+/// uneven.
 #[test]
 fn the_only_whole_slot_is_written_as_it_is_before_the_other_one() {
     let slot = |sequence| {
@@ -220,8 +221,8 @@ fn a_map_of_version_1_opens_as_ever_and_is_upgraded_once_all_of_it_is_written() 
     assert_eq!(world.chunks(), Err(1));
 }
 
-/// A chunk whose one slot cannot be read at the moment is what the other says; if that is damaged, too, nothing
-/// is known of it.
+/// A chunk whose one slot cannot be read at the moment is what the other says; if that is damaged, too,
+/// nothing is known of it.
 #[test]
 fn a_slot_that_cannot_be_read_is_no_damaged_one() {
     let world = World::with_chunks(&[0, 1, 2]);
