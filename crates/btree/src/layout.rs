@@ -187,3 +187,6 @@ const _: () = {
     assert!(BODY == overflow::NEXT);
     assert!(node::ASCENDING_RUN + 2 <= node::SLOTS);
 };
+
+#[cfg(test)]
+mod tests;

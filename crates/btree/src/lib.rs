@@ -23,8 +23,6 @@ pub mod alloc;
 pub mod blank;
 mod error;
 pub mod layout;
-#[cfg(test)]
-mod layout_tests;
 pub mod metrics;
 pub mod mtr;
 pub mod node;

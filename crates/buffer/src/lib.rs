@@ -42,8 +42,6 @@ pub mod page;
 mod page_size;
 pub mod places;
 pub mod pool;
-#[cfg(all(test, not(loom)))]
-mod pool_tests;
 mod racy;
 mod requests;
 mod resize;
@@ -52,6 +50,8 @@ pub mod space;
 pub mod stored;
 mod sync;
 mod table;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod warm;
 
 pub use atomic::Atomic;

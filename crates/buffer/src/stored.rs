@@ -243,5 +243,4 @@ impl Decoder {
 }
 
 #[cfg(test)]
-#[path = "stored_tests.rs"]
 mod tests;

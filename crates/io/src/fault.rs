@@ -801,5 +801,4 @@ impl File for FaultFile {
 }
 
 #[cfg(test)]
-#[path = "fault_tests.rs"]
 mod tests;

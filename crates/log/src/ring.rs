@@ -194,5 +194,4 @@ impl Pinned<'_> {
 }
 
 #[cfg(test)]
-#[path = "ring_tests.rs"]
 mod tests;

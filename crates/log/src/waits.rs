@@ -175,5 +175,4 @@ impl Inbox {
 }
 
 #[cfg(test)]
-#[path = "waits_tests.rs"]
 mod tests;

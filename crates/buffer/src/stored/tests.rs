@@ -169,7 +169,7 @@ fn any_bytes_are_decoded_or_refused() {
 /// docs/format-pages.md says what the code does.
 #[test]
 fn the_document_has_the_numbers_of_the_code() {
-    let document = include_str!("../../../docs/format-pages.md");
+    let document = include_str!("../../../../docs/format-pages.md");
     let (_, section) = document.split_once("## Compressed pages").expect("there is a section");
     for (offset, kind, name) in
         [(CODEC, "u8", "CODEC"), (LENGTH, "u16", "LENGTH"), (PAGE_CHECKSUM, "u32", "PAGE_CHECKSUM")]

@@ -3,7 +3,7 @@
 use crate::layout::*;
 use crate::op::OPERATIONS;
 
-const DOC: &str = include_str!("../../../docs/format-pages.md");
+const DOC: &str = include_str!("../../../../docs/format-pages.md");
 
 macro_rules! constants {
     ($($($path:ident)::+),* $(,)?) => { &[$((stringify!($($path)::+), $($path)::+ as u64)),*] };
