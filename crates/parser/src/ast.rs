@@ -12,6 +12,7 @@ pub mod admin;
 pub mod ddl;
 pub mod dml;
 pub mod expr;
+mod name;
 pub mod partition;
 pub mod query;
 mod visit;

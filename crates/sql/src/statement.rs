@@ -128,7 +128,7 @@ impl Sql {
                 session.check_writable()?;
                 match crate::ddl::execute(self.engine(), &**self.host(), session, other).await? {
                     Some(completion) => Ok(completion),
-                    None => Err(not_supported(name_of(other))),
+                    None => Err(not_supported(other.name())),
                 }
             }
             Statement::Flush(flush) => {
@@ -151,7 +151,7 @@ impl Sql {
     ) -> SqlResult<Completion> {
         match self.host().clone().administer(session, statement, sink).await {
             Some(result) => result,
-            None => Err(not_supported(name_of(statement))),
+            None => Err(not_supported(statement.name())),
         }
     }
 
@@ -707,51 +707,4 @@ fn is_definition(statement: &Statement) -> bool {
             | Statement::CreateLoadableFunction(_)
             | Statement::Server(_)
     )
-}
-
-/// A statement's name, for 1235.
-pub fn name_of(statement: &Statement) -> String {
-    let name = match statement {
-        Statement::Call(_) => "CALL",
-        Statement::Handler(_) => "HANDLER",
-        Statement::CreateView(_) => "CREATE VIEW",
-        Statement::DropView(_) => "DROP VIEW",
-        Statement::CreateTrigger(_) => "CREATE TRIGGER",
-        Statement::CreateRoutine(routine) if routine.returns.is_some() => "CREATE FUNCTION",
-        Statement::CreateRoutine(_) => "CREATE PROCEDURE",
-        Statement::AlterRoutine(_) => "ALTER PROCEDURE",
-        Statement::CreateEvent(_) => "CREATE EVENT",
-        Statement::AlterEvent(_) => "ALTER EVENT",
-        Statement::Tablespace(_) => "TABLESPACE",
-        Statement::CreateLoadableFunction(_) => "CREATE FUNCTION ... SONAME",
-        Statement::Server(_) => "SERVER",
-        Statement::LockInstance => "LOCK INSTANCE",
-        Statement::Help(_) => "HELP",
-        Statement::GetDiagnostics(_) => "GET DIAGNOSTICS",
-        Statement::CacheIndex(_) => "CACHE INDEX",
-        Statement::LoadIndex(_) => "LOAD INDEX",
-        Statement::PurgeLogs(_) => "PURGE BINARY LOGS",
-        Statement::Binlog(_) => "BINLOG",
-        Statement::Replication(_) => "replication",
-        Statement::Clone(_) => "CLONE",
-        Statement::AlterInstance(_) => "ALTER INSTANCE",
-        Statement::ResourceGroup(_) => "RESOURCE GROUP",
-        Statement::ImportTable(_) => "IMPORT TABLE",
-        Statement::Install(_) => "INSTALL",
-        Statement::Uninstall(_) => "UNINSTALL",
-        other => {
-            // The variant's name, in words: CreateUser is CREATE USER.
-            let debug = format!("{other:?}");
-            let variant = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            let mut words = String::new();
-            for c in variant.chars() {
-                if c.is_uppercase() && !words.is_empty() {
-                    words.push(' ');
-                }
-                words.extend(c.to_uppercase());
-            }
-            return words;
-        }
-    };
-    name.to_owned()
 }

@@ -64,7 +64,7 @@ impl Sql {
             let statement = Statement::Show(Box::new(show.clone()));
             return match self.host().clone().administer(session, &statement, sink).await {
                 Some(result) => result,
-                None => Err(not_supported(show_name(&show.what))),
+                None => Err(not_supported(show.what.name())),
             };
         };
         if reads_tables(&show.what) {
@@ -172,19 +172,6 @@ impl Sql {
         cx.session.found_rows = sent;
         Ok(Completion::of_rows())
     }
-}
-
-fn show_name(what: &ShowWhat) -> String {
-    let debug = format!("{what:?}");
-    let variant = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let mut words = "SHOW".to_owned();
-    for c in variant.chars() {
-        if c.is_uppercase() {
-            words.push(' ');
-        }
-        words.extend(c.to_uppercase());
-    }
-    words
 }
 
 /// Whether MySQL answers it from tables of `information_schema`, or opens the table it is about: what an XA branch that takes
