@@ -99,18 +99,7 @@ impl Event {
 
     /// Waits on the calling thread. For background threads and tests: a worker awaits the event instead.
     pub fn wait_blocking(&self) {
-        struct Unpark(std::thread::Thread);
-        impl std::task::Wake for Unpark {
-            fn wake(self: Arc<Self>) {
-                self.0.unpark();
-            }
-        }
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let mut context = Context::from_waker(&waker);
-        let mut this = self.clone();
-        while Pin::new(&mut this).poll(&mut context).is_pending() {
-            std::thread::park();
-        }
+        block_on(self.clone());
     }
 
     /// Whether both are the same event.
@@ -227,6 +216,26 @@ pub async fn yield_now() {
         Poll::Pending
     })
     .await;
+}
+
+/// Runs a future on the calling thread, which sleeps while the future waits. For tests, and for programs without
+/// event loops of their own.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        std::thread::park();
+    }
 }
 
 /// [`retry`] for background threads and tests: sleeps in between.

@@ -20,6 +20,75 @@
 //! arguments*. Row changes keep their progress in the transaction between the calls; to give up instead, call
 //! [`Transaction::cancel_wait`] and roll back to a savepoint. Those that are `async` are such calls in a
 //! loop.
+//!
+//! # Example
+//!
+//! A program with one thread calls the first kind through
+//! [`retry_blocking`](palisade_base::event::retry_blocking), the second through
+//! [`block_on`](palisade_base::event::block_on); one with an event loop awaits
+//! [`retry`](palisade_base::event::retry).
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use palisade_base::event::{block_on, retry_blocking};
+//! use palisade_catalog::{
+//!     CollationId, Column, Index, IndexPart, RowView, Schema, SqlType, TableDef, Value, ValueRef, key, row,
+//! };
+//! use palisade_engine::{
+//!     AccessMode, Engine, EngineConfig, ExclusiveLock, IsolationLevel, ReadMode, RowBuf, TableName,
+//! };
+//! use palisade_io::OsFileSystem;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Open: an empty directory becomes a data directory; one that was not shut down is recovered.
+//! let datadir = std::env::temp_dir().join(format!("palisade-example-{}", std::process::id()));
+//! let config =
+//!     EngineConfig { datadir: datadir.clone(), buffer_pool_size: 16 << 20, ..EngineConfig::default() };
+//! let engine = Engine::open(config, Arc::new(OsFileSystem::new()))?;
+//!
+//! // Create a table. Nothing else uses its name meanwhile.
+//! let schema = Schema { name: "shop".to_owned(), collation: CollationId::default() };
+//! block_on(engine.create_schema(schema))?;
+//! let definition = TableDef {
+//!     schema: "shop".to_owned(),
+//!     name: "item".to_owned(),
+//!     columns: vec![
+//!         Column::new("id", SqlType::BIGINT, 0).not_null(),
+//!         Column::new("name", SqlType::VarBinary { length: 40 }, 1),
+//!     ],
+//!     indexes: vec![Index::primary(vec![IndexPart::of(0)])],
+//!     ..TableDef::default()
+//! };
+//! let mut lock = ExclusiveLock::new(&engine, [TableName::new("shop", "item")]);
+//! retry_blocking(|| lock.acquire())?;
+//! let table = block_on(engine.create_table(&lock, definition))?;
+//! drop(lock);
+//!
+//! // Insert a row and commit. It is durable when `commit` returns.
+//! let mut transaction = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadWrite);
+//! let lamp = row::encode(&table, &[Value::Int(1), Value::Bytes("lamp".into())])?;
+//! retry_blocking(|| transaction.insert(&table, &lamp))?;
+//! block_on(transaction.commit())?;
+//!
+//! // Read it by its primary key.
+//! transaction.restart(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
+//! let (mut search, mut found) = (Vec::new(), RowBuf::new());
+//! key::search_key(&table, 0, &[ValueRef::Int(1)], &mut search)?;
+//! let is_there =
+//!     retry_blocking(|| transaction.point_read(&table, 0, &search, ReadMode::Snapshot, &mut found))?;
+//! assert!(is_there);
+//! let values = RowView::new(&table, found.row())?.to_values();
+//! assert_eq!(values[1], Value::Bytes("lamp".into()));
+//! block_on(transaction.commit())?;
+//!
+//! // Close: pages are written back. Without it, the next open recovers.
+//! drop(transaction);
+//! engine.shutdown()?;
+//! # std::fs::remove_dir_all(datadir)?;
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

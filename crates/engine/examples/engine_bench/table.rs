@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub use palisade_base::event::block_on;
 use palisade_base::event::{retry, retry_blocking};
 use palisade_base::prng::Prng;
 use palisade_catalog::descriptor::{Index, IndexPart};
@@ -10,26 +11,6 @@ use palisade_engine::{
     AccessMode, Bound, Direction, Engine, Error, ExclusiveLock, IsolationLevel, KeyRange, ReadMode, RowBatch,
     RowBuf, Scan, Table, TableName, Transaction, UpdateOutcome,
 };
-
-/// Runs a future on this thread, which sleeps meanwhile.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    use std::task::{Context, Poll, Wake, Waker};
-    struct Unpark(std::thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = std::pin::pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::park(),
-        }
-    }
-}
 
 /// Creates schema `bench` and in it the table of `def`.
 pub fn create_table(engine: &Arc<Engine>, def: TableDef) -> Arc<Table> {

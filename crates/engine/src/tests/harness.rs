@@ -1,12 +1,10 @@
 //! An engine in memory, a table, and calls that wait.
 
 use std::cell::Cell;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
 
+pub(crate) use palisade_base::event::block_on as wait;
 use palisade_base::event::retry_blocking;
 use palisade_base::{PageNo, SpaceId};
 use palisade_buffer::{PageSize, PlaceStore};
@@ -18,25 +16,6 @@ use crate::{
     AccessMode, Bound, Direction, Engine, EngineConfig, Error, ExclusiveLock, IsolationLevel, KeyRange,
     ReadMode, RowBatch, RowBuf, RowStamp, Scan, Table, TableName, Transaction, UpdateOutcome,
 };
-
-/// Runs a future on this thread.
-pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(std::thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-        std::thread::park();
-    }
-}
 
 thread_local! {
     /// The size of pages of the engines that this thread opens.
