@@ -3,14 +3,19 @@
 //! - a crate depends only on crates above it ([`HOUSE`]), and one that stands [`ALONE`] on none;
 //! - every module begins with its story (`//!`), tests excepted;
 //! - no source file is longer than [`LONGEST`] lines;
-//! - `unsafe` lives in `io`, `log` and `buffer`; every other crate forbids it;
-//! - below `server`, time and randomness come through seams, and nothing prints (to standard error a fatal failure may);
+//! - a module with children is `x.rs` beside `x/`, and its tests are `x/tests.rs`, but for [`WITH_MOD_FILES`];
+//! - `unsafe` lives in `io` and `buffer`; every other crate forbids it;
+//! - below `server`, no crate uses a runtime, time and randomness come through seams, and nothing prints (to standard
+//!   error a fatal failure may);
+//! - the invariants of ARCHITECTURE.md are kept by tests and lints that exist (see [`invariants`]);
 //! - binding and planning compare expressions, not what they print: no `to_string()` in [`STRUCTURAL`], the
 //!   file that shows
 //!   plans excepted;
 //! - no loose ends: nothing left to do in a macro or a comment, no test ignored without a reason;
 //! - the index of decisions lists each of them once, and relative links of documents lead to files;
 //! - text files end with a newline and hold no tabs in Rust sources.
+
+mod invariants;
 
 use crate::Outcome;
 use crate::process::root;
@@ -39,13 +44,19 @@ const HOUSE: &[&str] = &[
 const ALONE: &[&str] = &["lab"];
 
 /// Crates in which `unsafe` is allowed.
-const UNSAFE: &[&str] = &["io", "log", "buffer"];
+const UNSAFE: &[&str] = &["io", "buffer"];
+
+/// Runtimes, for the crates [`OUTSIDE`].
+const RUNTIMES: &[&str] = &["tokio", "async-std", "smol"];
 
 /// Crates that may ask the operating system for the time, start threads and print.
 const OUTSIDE: &[&str] = &["server", "isolation", "sim", "lab"];
 
 /// The longest a source file may be. About 800 lines is a file asking to be split; this is the hard limit.
 const LONGEST: usize = 900;
+
+/// Crates whose modules with children are still `x/mod.rs`.
+const WITH_MOD_FILES: &[&str] = &["crates/sql/", "crates/expr/"];
 
 /// The seams themselves.
 const SEAMS: &[&str] = &["crates/base/src/clock.rs", "crates/base/src/prng.rs"];
@@ -88,6 +99,7 @@ pub fn run() -> Outcome {
         source(file, &read(file)?, &mut offences);
     }
     let listed = documents(&mut offences)?;
+    invariants::run(&files, &mut offences)?;
     if offences.is_empty() {
         println!("{} source files, {listed} documents", files.len());
         return Ok(());
@@ -112,6 +124,10 @@ fn edges(name: &str, folder: &Path, offences: &mut Vec<String>) {
     for line in manifest.lines() {
         if line.starts_with('[') {
             in_dependencies = line == "[dependencies]";
+        }
+        let name_of_dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+        if in_dependencies && !OUTSIDE.contains(&name) && RUNTIMES.contains(&name_of_dependency) {
+            offences.push(format!("crates/{name}: uses the runtime {name_of_dependency}"));
         }
         let Some(rest) = line.strip_prefix("palisade-").filter(|_| in_dependencies) else { continue };
         let used = rest.split(['.', ' ', '=']).next().unwrap_or_default();
@@ -191,6 +207,14 @@ fn source(path: &Path, text: &str, offences: &mut Vec<String>) {
     let in_tests = shown.ends_with("tests.rs") || shown.contains("/tests/");
     if in_source && !in_tests && !text.starts_with("//!") {
         offences.push(format!("{shown}: does not begin with its story (//!)"));
+    }
+    if in_source && !WITH_MOD_FILES.iter().any(|folder| shown.starts_with(folder)) {
+        if shown.ends_with("/mod.rs") {
+            offences.push(format!("{shown}: call it by its folder's name, beside the folder"));
+        }
+        if shown.ends_with("_tests.rs") && !shown.ends_with("/loom_tests.rs") {
+            offences.push(format!("{shown}: the tests of x.rs are x/tests.rs"));
+        }
     }
     let lines = text.lines().count();
     if lines > LONGEST {
