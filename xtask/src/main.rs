@@ -2,7 +2,7 @@
 //!
 //! | command | what it does |
 //! |---|---|
-//! | `test` | everything below in turn, `bench`, `answers`, `snapshot` and `soak` excepted; what the README names as the test command |
+//! | `test` | everything below in turn, `bench`, `answers`, `sim`, `snapshot` and `soak` excepted; what the README names as the test command |
 //! | `tidy` | the rules of the house that a program can check (see [`tidy`]) |
 //! | `lint` | rustfmt, clippy and rustdoc with warnings denied, licences and bans of dependencies |
 //! | `unit` | unit, model and golden tests of every crate |
@@ -17,6 +17,7 @@
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
+//! | `sim` | one history of the crash simulator by its seed, `--seed N [--trace]`; see [`unit::sim`] |
 //! | `snapshot` | what a snapshot that stays open costs the others; see [`snapshot`] |
 //! | `soak` | the long forms: more kills, longer random tests; `--rounds N`, `--part NAME` for one of them, `--seed N` to begin with |
 //!
@@ -77,11 +78,12 @@ fn main() -> ExitCode {
         "soak" => soak(&rest),
         "answers" => answers::run(&rest),
         "bench" => bench::run(&rest),
+        "sim" => unit::sim(&rest),
         "snapshot" => snapshot::run(&rest),
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },

@@ -129,6 +129,12 @@ pub fn search(count: u32) -> Outcome {
     Ok(())
 }
 
+/// One history of the simulator by hand; the program explains its options.
+pub fn sim(options: &[String]) -> Outcome {
+    let program = ["run", "--quiet", "--profile", "tested", "--package", "palisade-sim", "--"];
+    process::run(cargo(&program).args(options))
+}
+
 /// How long short questions wait beside statements that compute on every worker, and how long KILL takes.
 /// Measures times: for a machine that has nothing else to do.
 pub fn waits() -> Outcome {

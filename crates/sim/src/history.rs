@@ -164,7 +164,7 @@ enum End {
 type Step<T> = Result<T, End>;
 
 /// A history being lived.
-pub struct History {
+pub struct History<'l> {
     plan: Plan,
     random: Prng,
     disk: Arc<FaultFileSystem>,
@@ -174,7 +174,14 @@ pub struct History {
     branches: Branch,
     /// The engine has said that it cannot go on.
     is_fatal: Arc<AtomicBool>,
+    /// Is told every event, one line each.
+    listener: Option<Listener<'l>>,
+    /// Number of the turn that is being taken in this life.
+    turn: u64,
 }
+
+/// Is told what happens in a history, event by event.
+pub type Listener<'l> = &'l mut dyn FnMut(&str);
 
 struct Session {
     transaction: Transaction,
@@ -186,9 +193,19 @@ struct Session {
     is_open: bool,
 }
 
-impl History {
+impl<'l> History<'l> {
     /// Lives `plan` through; the error tells what was wrong and the plan that shows it again.
     pub fn run(plan: Plan) -> Result<Tally, String> {
+        Self::live_through(plan, None)
+    }
+
+    /// [`run`](Self::run), which is the same history, and tells a listener what happens: turns and what came of
+    /// them, and what the disk was told to change meanwhile.
+    pub fn run_traced(plan: Plan, listener: Listener<'l>) -> Result<Tally, String> {
+        Self::live_through(plan, Some(listener))
+    }
+
+    fn live_through(plan: Plan, listener: Option<Listener<'l>>) -> Result<Tally, String> {
         let mut history = History {
             random: Prng::new(plan.seed),
             disk: disk(&plan),
@@ -196,42 +213,74 @@ impl History {
             tally: Tally::default(),
             branches: 0,
             is_fatal: Arc::default(),
+            listener,
+            turn: 0,
             plan,
         };
         for life in 0..history.plan.lives {
             history.is_fatal.store(false, Ordering::Relaxed);
-            if history.plan.has_much_undo {
+            history.note(|| format!("life {life} begins"));
+            if history.plan.has_much_undo || history.listener.is_some() {
                 history.disk.start_trace();
             }
             // Mostly the first life is spared, so that there is something to lose.
             if life > 0 || history.random.one_in(4) {
                 history.prepare_mishap();
             }
-            match history.live() {
-                Ok(()) => {}
-                Err(End::Mishap) => history.tally.mishaps += 1,
+            let end = history.live();
+            history.look_at_disk();
+            match end {
+                Ok(()) => history.note(|| "the life ends".to_owned()),
+                Err(End::Mishap) => {
+                    history.tally.mishaps += 1;
+                    history.note(|| "the life ends by its mishap".to_owned());
+                }
                 Err(End::Violation(what)) => {
                     return Err(format!("life {life} of {:?}: {what}", history.plan));
                 }
             }
-            let trace = history.disk.take_trace();
-            history.tally.given_back += trace.lines().filter(|line| line.contains(GIVEN_BACK)).count() as u64;
             let keeps = [CrashKeeps::Random, CrashKeeps::Synced, CrashKeeps::Everything];
-            history.disk.crash(*history.random.pick(&keeps));
+            let keeps = *history.random.pick(&keeps);
+            history.note(|| format!("the power is cut; of what was not synced the disk keeps: {keeps:?}"));
+            history.disk.crash(keeps);
         }
         Ok(history.tally)
     }
 
-    fn prepare_mishap(&mut self) {
-        let mut nth = |among: u64| self.random.below(among) + 1;
-        match self.plan.mishap {
-            Mishap::None => {}
-            Mishap::PowerCut(among) | Mishap::PowerCutWhileResizing(among) => {
-                self.disk.fail(Call::Change, nth(among), Fault::Crash)
-            }
-            Mishap::FailedSync(among) => self.disk.fail(Call::Sync, nth(among), Fault::Io),
-            Mishap::FailedWrite(among) => self.disk.fail(Call::Write, nth(among), Fault::Io),
+    /// Tells the listener of an event, if there is one.
+    fn note(&mut self, event: impl FnOnce() -> String) {
+        if let Some(listener) = &mut self.listener {
+            listener(&event());
         }
+    }
+
+    /// [`note`](Self::note) of what a session has done in this turn.
+    fn note_turn(&mut self, session: usize, event: impl FnOnce() -> String) {
+        let turn = self.turn;
+        self.note(|| format!("  turn {turn}, session {session}: {}", event()));
+    }
+
+    /// Counts and tells what the disk was told to change since the last look.
+    fn look_at_disk(&mut self) {
+        let trace = self.disk.take_trace();
+        self.tally.given_back += trace.lines().filter(|line| line.contains(GIVEN_BACK)).count() as u64;
+        for line in trace.lines() {
+            self.note(|| format!("    disk: {line}"));
+        }
+    }
+
+    fn prepare_mishap(&mut self) {
+        let (call, among, fault) = match self.plan.mishap {
+            Mishap::None => return,
+            Mishap::PowerCut(among) | Mishap::PowerCutWhileResizing(among) => {
+                (Call::Change, among, Fault::Crash)
+            }
+            Mishap::FailedSync(among) => (Call::Sync, among, Fault::Io),
+            Mishap::FailedWrite(among) => (Call::Write, among, Fault::Io),
+        };
+        let nth = self.random.below(among) + 1;
+        self.disk.fail(call, nth, fault);
+        self.note(|| format!("mishap: {fault:?} at {call:?} number {nth}"));
     }
 
     fn config(&self) -> EngineConfig {
@@ -264,10 +313,17 @@ impl History {
         let table = self.table(&engine)?;
         self.done(engine.rollback_step())?;
         self.check_recovered(&engine, &table)?;
+        if self.listener.is_some() {
+            self.look_at_disk();
+        }
         let mut sessions: Vec<Session> = (0..SESSIONS).map(|_| Session::new(&engine)).collect();
-        for _ in 0..self.random.below(self.plan.turns) + 1 {
+        for turn in 0..self.random.below(self.plan.turns) + 1 {
             let number = self.random.below(SESSIONS as u64) as usize;
+            self.turn = turn;
             self.turn(&engine, &table, &mut sessions, number)?;
+            if self.listener.is_some() {
+                self.look_at_disk();
+            }
             if let Mishap::PowerCutWhileResizing(_) = self.plan.mishap {
                 if self.random.one_in(25) {
                     engine.resize_redo_log((2 << 20) + self.random.below(10 << 20));
@@ -285,6 +341,7 @@ impl History {
             self.done(engine.rollback_step())?;
             self.done(engine.shutdown())?;
             self.model.settle();
+            self.note(|| "  shutdown".to_owned());
         }
         Ok(())
     }
@@ -382,6 +439,7 @@ impl History {
         let rows = self.scan(engine, &mut transaction, table, 0)?;
         let prepared = prepared(engine)?;
         self.tally.found_prepared += prepared.len() as u64;
+        self.note(|| format!("  recovered: {} rows, prepared {prepared:?}", rows.len()));
         self.model.recover(&rows, &prepared).map_err(End::Violation)?;
         for index in 1..table.descriptor().indexes.len() {
             let by_index = self.scan(engine, &mut transaction, table, index)?;

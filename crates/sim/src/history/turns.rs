@@ -12,7 +12,7 @@ use super::rows::{decode, encode, prepared, primary_key, xid};
 use super::{End, History, IDS, Mishap, Session, Step};
 use crate::model::{Filling, ModelTransaction, Row, Writes};
 
-impl History {
+impl History<'_> {
     /// One session does one thing.
     pub(super) fn turn(
         &mut self,
@@ -31,6 +31,12 @@ impl History {
                 };
                 sessions[number].branch = Some((self.branches, claim));
             }
+            let isolation = sessions[number].isolation;
+            let branch = sessions[number].branch.as_ref().map(|(branch, _)| *branch);
+            self.note_turn(number, || match branch {
+                Some(branch) => format!("begin {isolation:?}, XA branch {branch}"),
+                None => format!("begin {isolation:?}"),
+            });
             return Ok(());
         }
         if self.plan.has_much_undo && self.random.one_in(12) {
@@ -39,19 +45,35 @@ impl History {
         match self.random.below(if self.plan.has_branches { 21 } else { 20 }) {
             0..4 => self.insert(engine, table, sessions, number),
             4..10 => self.change(engine, table, sessions, number),
-            10..12 => self.read(engine, table, &mut sessions[number]),
+            10..12 => self.read(engine, table, &mut sessions[number], number),
             12 => {
                 let session = &mut sessions[number];
                 session.savepoint = Some((session.transaction.savepoint(), session.model.clone()));
+                self.note_turn(number, || "savepoint".to_owned());
                 Ok(())
             }
-            13 => self.roll_back_to_savepoint(engine, &mut sessions[number]),
-            14 => self.roll_back(engine, &mut sessions[number]),
-            15 => self.purge(engine),
-            16 => self.done(engine.clean_step()),
-            17 if self.plan.has_branches => self.end_prepared(engine),
-            _ if sessions[number].branch.is_some() => self.prepare(engine, &mut sessions[number]),
-            _ => self.commit(engine, &mut sessions[number]),
+            13 => self.roll_back_to_savepoint(engine, &mut sessions[number], number),
+            14 => {
+                self.note_turn(number, || "rollback".to_owned());
+                self.roll_back(engine, &mut sessions[number])
+            }
+            15 => {
+                self.note_turn(number, || "purge".to_owned());
+                self.purge(engine)
+            }
+            16 => {
+                self.note_turn(number, || "clean pages".to_owned());
+                self.done(engine.clean_step())
+            }
+            17 if self.plan.has_branches => self.end_prepared(engine, number),
+            _ if sessions[number].branch.is_some() => {
+                self.note_turn(number, || "prepare".to_owned());
+                self.prepare(engine, &mut sessions[number])
+            }
+            _ => {
+                self.note_turn(number, || "commit".to_owned());
+                self.commit(engine, &mut sessions[number])
+            }
         }
     }
 
@@ -94,6 +116,7 @@ impl History {
         let bytes = encode(table, id, &new);
         let start = session.statement();
         let outcome = self.answered(engine, || session.transaction.insert(table, &bytes))?;
+        self.note_turn(number, || format!("insert {id} ({}): {}", shown(&new), answer(&outcome)));
         match (outcome, duplicate) {
             (None, _) => self.give_up(engine, session, start),
             (Some(Ok(())), None) if !held => {
@@ -141,7 +164,10 @@ impl History {
         let read = self.answered(engine, || {
             session.transaction.point_read(table, 0, &search, ReadMode::Current, &mut buffer)
         })?;
-        let Some(read) = read else { return self.give_up(engine, session, start) };
+        let Some(read) = read else {
+            self.note_turn(number, || format!("read {id} to change it: waits, given up"));
+            return self.give_up(engine, session, start);
+        };
         let found = self.done(read)?;
         if held {
             return Err(End::Violation(format!(
@@ -155,10 +181,14 @@ impl History {
             let expected = expected.into_iter().filter(|(other, _)| *other == id).collect();
             return self.compare(&expected, &found, "the latest version");
         }
-        let Some(old) = found else { return Ok(()) };
+        let Some(old) = found else {
+            self.note_turn(number, || format!("read {id} to change it: not there"));
+            return Ok(());
+        };
         if self.random.one_in(3) {
             let outcome =
                 self.answered(engine, || session.transaction.delete(table, buffer.stamp(), buffer.row()))?;
+            self.note_turn(number, || format!("delete {id}: {}", answer(&outcome)));
             return match outcome {
                 None => self.give_up(engine, session, start),
                 Some(Ok(UpdateOutcome::Done)) => {
@@ -194,6 +224,7 @@ impl History {
         let bytes = encode(table, id, &new);
         let outcome = self
             .answered(engine, || session.transaction.update(table, buffer.stamp(), buffer.row(), &bytes))?;
+        self.note_turn(number, || format!("update {id} to ({}): {}", shown(&new), answer(&outcome)));
         match outcome {
             None => self.give_up(engine, session, start),
             Some(Ok(UpdateOutcome::Done)) if !duplicate => {
@@ -221,6 +252,7 @@ impl History {
         let rows = self.model.current(&sessions[number].model);
         let free = rows.into_iter().find(|(id, _)| !self.holds(sessions, number, *id));
         let Some((id, mut row)) = free else { return Ok(()) };
+        self.note_turn(number, || format!("change {id} hundreds of times"));
         let (search, mut buffer) = (primary_key(table, id), RowBuf::new());
         for _ in 0..200 + self.random.below(200) {
             let session = &mut sessions[number];
@@ -273,16 +305,24 @@ impl History {
     }
 
     /// Reads everything by some index and compares.
-    fn read(&mut self, engine: &Arc<Engine>, table: &Arc<Table>, session: &mut Session) -> Step<()> {
+    fn read(
+        &mut self,
+        engine: &Arc<Engine>,
+        table: &Arc<Table>,
+        session: &mut Session,
+        number: usize,
+    ) -> Step<()> {
         session.statement();
         let expected = self.model.seen(&mut session.model);
         let index = self.random.below(3) as usize;
         let found = self.scan(engine, &mut session.transaction, table, index)?;
+        self.note_turn(number, || format!("read all by index {index}: {} rows", found.len()));
         self.compare(&expected, &found, &format!("a {:?} read by index {index}", session.isolation))
     }
 
-    fn roll_back_to_savepoint(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
+    fn roll_back_to_savepoint(&mut self, engine: &Engine, session: &mut Session, number: usize) -> Step<()> {
         let Some((savepoint, model)) = session.savepoint.clone() else { return Ok(()) };
+        self.note_turn(number, || "rollback to the savepoint".to_owned());
         self.undo_statement(engine, session, savepoint)?;
         session.model = ModelTransaction { snapshot: session.model.snapshot.take(), ..model };
         Ok(())
@@ -308,7 +348,7 @@ impl History {
     }
 
     /// Somebody ends one of those that are prepared, if there is one. Durable, whatever commits are.
-    fn end_prepared(&mut self, engine: &Arc<Engine>) -> Step<()> {
+    fn end_prepared(&mut self, engine: &Arc<Engine>, number: usize) -> Step<()> {
         let listed = prepared(engine)?;
         if !listed.iter().eq(self.model.prepared().keys()) {
             let expected: Vec<_> = self.model.prepared().keys().collect();
@@ -319,6 +359,7 @@ impl History {
         }
         let branch = *self.random.pick(&listed);
         let how = if self.random.one_in(3) { XaEnd::Rollback } else { XaEnd::Commit };
+        self.note_turn(number, || format!("XA branch {branch}: {how:?}"));
         match how {
             _ if self.plan.ends_unnoticed => {}
             XaEnd::Commit => self.model.begin_commit_prepared(branch),
@@ -344,5 +385,20 @@ impl History {
         self.tally.commits += 1;
         session.end();
         Ok(())
+    }
+}
+
+/// A row, for the trace.
+fn shown(row: &Row) -> String {
+    let unique = row.u.map_or("NULL".to_owned(), |u| u.to_string());
+    format!("k={}, u={unique}, v={} bytes {:#04x}", row.k, row.v.len, row.v.byte)
+}
+
+/// What came of a change, for the trace.
+fn answer<T: std::fmt::Debug>(outcome: &Option<Result<T, Error>>) -> String {
+    match outcome {
+        None => "waits, given up".to_owned(),
+        Some(Ok(_)) => "done".to_owned(),
+        Some(Err(error)) => error.to_string(),
     }
 }
