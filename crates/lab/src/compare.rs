@@ -180,7 +180,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(interval: Option<(f64, f64)>, better: Better) -> Verdict {
+    /// What the interval of a ratio says.
+    pub fn of(interval: Option<(f64, f64)>, better: Better) -> Verdict {
         let Some((low, high)) = interval else { return Verdict::Unknown };
         match (low > 1.0, high < 1.0, better) {
             (false, false, _) => Verdict::NoDifference,

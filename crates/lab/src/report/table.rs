@@ -134,35 +134,53 @@ fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
         page.element("th", &format!("{} / {}", first.name, other.name));
     }
     page.raw("</tr>\n");
+    for point in points(results, measure) {
+        page.raw("<tr>");
+        for level in &point.levels {
+            page.element("th", level);
+        }
+        for theirs in &point.others {
+            page.raw(&compared(results, measure, point.first, *theirs, within));
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</table>\n");
+}
+
+/// Where servers are compared: a level of each factor that is no setting of a server.
+pub struct Point<'r> {
+    /// The levels, in the order of the factors.
+    pub levels: Vec<&'r str>,
+    /// The first server's cell there; its best one where a setting varies.
+    pub first: Option<&'r Cell>,
+    /// Those of the other servers.
+    pub others: Vec<Option<&'r Cell>>,
+}
+
+/// All points, in the order of the cells.
+pub fn points<'r>(results: &'r Results, measure: &Measure) -> Vec<Point<'r>> {
+    let within = results.experiment.within.as_deref();
+    let factors: Vec<_> =
+        results.experiment.factors.iter().filter(|factor| Some(factor.key.as_str()) != within).collect();
     let mut seen: BTreeSet<Vec<&str>> = BTreeSet::new();
+    let mut points = Vec::new();
     for levels in rows(results) {
         let row: Vec<&str> =
             factors.iter().map(|factor| levels.get(&factor.key).map_or("", String::as_str)).collect();
         if !seen.insert(row.clone()) {
             continue;
         }
-        let of = |server: &str| {
-            let server = server.to_owned();
-            let row = row.clone();
-            let cells = results.cells.iter().filter(|cell| cell.server == server);
-            let cells: Vec<&Cell> = cells
-                .filter(|cell| {
-                    factors.iter().zip(&row).all(|(factor, level)| cell.level(&factor.key) == *level)
-                })
-                .collect();
-            best(cells.into_iter(), measure)
-        };
-        page.raw("<tr>");
-        for level in &row {
-            page.element("th", level);
-        }
-        let ours = of(&first.name);
-        for other in &results.servers[1..] {
-            page.raw(&compared(results, measure, ours, of(&other.name), within));
-        }
-        page.raw("</tr>\n");
+        let is_here =
+            |cell: &&Cell| factors.iter().zip(&row).all(|(factor, level)| cell.level(&factor.key) == *level);
+        let mut of_servers = results.servers.iter().map(|server| {
+            let cells = results.cells.iter().filter(|cell| cell.server == server.name);
+            best(cells.filter(is_here), measure)
+        });
+        let first = of_servers.next().flatten();
+        let others = of_servers.collect();
+        points.push(Point { levels: row, first, others });
     }
-    page.raw("</table>\n");
+    points
 }
 
 fn compared(

@@ -1,10 +1,10 @@
 //! The report: one HTML file without scripts and without anything from elsewhere, made from the results
 //! alone.
 //!
-//! It goes from what counts to what explains it: how noisy the runs are, the first measure as plot and table,
-//! how a server that chooses its setting by itself chose, ratios between servers and between settings of one
-//! server, the other measures, seconds and counters, then everything needed to doubt it or do it again:
-//! notes, settings, machine, commands.
+//! It goes from what counts to what explains it: the answer in a sentence, the ratios that it is made of -
+//! how a server that chooses its setting by itself chose, between servers, between settings of one server -,
+//! what happened second by second, notes, each measure as plot and table, counters, then everything needed to
+//! doubt it or do it again: settings, machine, commands.
 //!
 //! Every mean stands with its 95 % confidence interval, standard deviation and number of runs, every ratio
 //! with its interval; a single run is called one. Bars show standard deviations, and each run as a dot.
@@ -18,10 +18,11 @@ use crate::results::{Better, Cell, Measure, Outcome, Results, Run};
 use crate::stats::{RatioSummary, Summary};
 use crate::tool::quoted;
 
+mod answer;
 mod plot;
 mod table;
 
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("report/style.css");
 
 /// Writes the report of results beside them.
 pub fn write(results: &Results, path: &Path) -> Result<()> {
@@ -40,33 +41,37 @@ pub fn html(results: &Results) -> String {
     ));
     page.element("h1", &experiment.title);
     page.element("p", &experiment.question);
-    page.raw(&format!("<p class=\"meta\">{}</p>\n", escape(&circumstances(results))));
     let noise = Noise::shown(results.noise);
+    page.raw(&format!("<p class=\"answer\">{}</p>\n", escape(&answer::sentence(results))));
     if results.quick {
         let short = "The short form: it shows that the experiment works. Its numbers are no measurement.";
         page.raw(&format!("<p class=\"warning\">{} {}</p>\n", escape(short), escape(&noise)));
     } else {
         page.raw(&format!("<p class=\"meta\">{}</p>\n", escape(&noise)));
     }
+    if let Some(measure) = experiment.measures.first().filter(|measure| is_measured(results, measure)) {
+        page.element("h2", &format!("Ratios: {}", heading(measure)));
+        table::ratios(&mut page, results, measure);
+    }
+    seconds(&mut page, results);
     notes(&mut page, results);
-    for (place, measure) in experiment.measures.iter().enumerate() {
-        if !results.cells.iter().any(|cell| !cell.sample(&measure.key).is_empty()) {
-            continue;
-        }
+    for measure in experiment.measures.iter().filter(|measure| is_measured(results, measure)) {
         page.element("h2", &heading(measure));
         page.raw(&plot::bars(results, measure));
         page.raw(&table::measured(results, measure));
-        if place == 0 {
-            table::ratios(&mut page, results, measure);
-        }
     }
-    seconds(&mut page, results);
+    page.element("h2", "How it was measured");
+    page.raw(&format!("<p class=\"meta\">{}</p>\n", escape(&circumstances(results))));
     table::counters(&mut page, results);
     table::servers(&mut page, results);
     table::machine(&mut page, results);
     commands(&mut page, results);
     page.raw("</body>\n</html>\n");
     page.text
+}
+
+fn is_measured(results: &Results, measure: &Measure) -> bool {
+    results.cells.iter().any(|cell| !cell.sample(&measure.key).is_empty())
 }
 
 /// HTML as it grows.
