@@ -10,13 +10,14 @@ use super::compare::constants_to_order;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
-    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, sum_as_moment,
-    transcode_to, transcode_when_met, variable_as_integer,
+    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, is_written,
+    sum_as_moment, transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
-use crate::expr::compare::{aggregate_collations, domain_of, result_collation};
+use crate::expr::compare::{aggregate_collations, domain_of, result_collation, text_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
 use crate::func::control::{IF, NULLIF};
+use crate::func::turns::{Read, Turn};
 use crate::func::{self, Function, Purity, absent};
 use crate::place::At;
 use crate::{SqlError, SqlResult};
@@ -97,10 +98,13 @@ impl Binder<'_> {
                 *argument = variable_as_integer(taken);
             }
         }
-        for place in integers_read_by(function.name) {
-            if let Some(argument) = arguments.get_mut(*place) {
+        for (place, argument) in arguments.iter_mut().enumerate() {
+            if is_read_as_integer(function, place) {
                 *argument = computed_as_integer(std::mem::replace(argument, Expr::null()));
             }
+        }
+        if let ("format", Some(number)) = (function.name, arguments.first_mut()) {
+            *number = date_text_as_number(std::mem::replace(number, Expr::null()));
         }
         if function.name == NULLIF
             && let [left, right] = arguments.as_mut_slice()
@@ -175,7 +179,11 @@ impl Binder<'_> {
             Err(_) => return Ok(()),
         };
         let keeps_bytes = !joins_texts(function);
+        let keeps_columns = function.name == "find_in_set";
         for argument in texts {
+            if keeps_columns && !is_written(argument) {
+                continue;
+            }
             if !keeps_bytes || argument.ty.is_text() {
                 transcode_to(argument, collation)?;
             }
@@ -190,10 +198,10 @@ impl Binder<'_> {
         at: usize,
         arguments: &mut [Expr],
     ) -> SqlResult<()> {
-        let collation = match &arguments.at(at)?.ty {
-            ty if ty.is_string() => ty.collation(),
-            SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
-            _ => self.session.variables.collation_connection,
+        let subject = arguments.at(at)?;
+        let collation = match &subject.ty {
+            SqlType::Null => CollationId::BINARY,
+            _ => text_collation(subject).unwrap_or(self.session.variables.collation_connection),
         };
         let transcode = match function.name {
             "substring_index" | "trim" => transcode_when_met,
@@ -379,17 +387,19 @@ fn is_cacheable(function: &Function) -> bool {
     !matches!(function.name, "database" | "schema")
 }
 
-/// Which arguments of a function are read as whole numbers, so that a double beyond BIGINT is none.
-fn integers_read_by(function: &str) -> &'static [usize] {
-    match function {
-        "bit_count" | "elt" | "export_set" | "from_days" | "hex" | "inet_ntoa" | "make_set" | "space" => &[0],
-        "format" | "left" | "lpad" | "repeat" | "right" | "round" | "rpad" | "truncate" | "week"
-        | "yearweek" => &[1],
-        "char" => &[1, 2],
-        "insert" | "mid" | "substr" | "substring" => &[1, 2],
-        "locate" | "regexp_instr" | "regexp_substr" | "substring_index" => &[2],
-        "makedate" | "maketime" | "period_add" | "period_diff" => &[0, 1],
-        _ => &[],
+/// Whether an argument of a function is read as a whole number, so that a double beyond BIGINT is none: its
+/// turn says so, or the function has none.
+fn is_read_as_integer(function: &Function, place: usize) -> bool {
+    let is_integer = |turn: &Turn| turn.argument == place && matches!(turn.read, Read::Integer | Read::Bits);
+    match function.name {
+        "bit_count" | "elt" | "from_days" | "hex" | "inet_ntoa" | "make_set" | "rand" | "random_bytes"
+        | "space" => place == 0,
+        "week" | "yearweek" => place == 1,
+        "char" => place > 0,
+        "regexp_instr" => (2..5).contains(&place),
+        "regexp_replace" => (3..5).contains(&place),
+        "regexp_substr" => (2..4).contains(&place),
+        _ => function.turns.iter().any(is_integer),
     }
 }
 

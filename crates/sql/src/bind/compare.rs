@@ -7,6 +7,7 @@ use palisade_parser::ast::{self, BinaryOp};
 use super::Binder;
 use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
+use super::scope::Clause;
 use super::types::{
     as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number,
     transcode_beside_document, transcode_to, variable_as_integer,
@@ -14,15 +15,14 @@ use super::types::{
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
 use crate::expr::bits;
-use crate::expr::compare::domain_of;
+use crate::expr::compare::{domain_of, domain_of_operands};
 use crate::expr::convert::text_of;
 use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
-use crate::func::Purity;
 
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
-    let is_folded = with.ty == SqlType::Year && expr.ty != SqlType::Json && is_same_for_all_rows(expr);
+    let is_folded = with.ty == SqlType::Year && expr.ty != SqlType::Json && expr.is_same_for_all_rows();
     let is_constant = expr.is_constant() || is_folded;
     if !with.is_field() || !is_constant {
         return;
@@ -60,28 +60,14 @@ pub(super) fn moment_as_time(expr: &mut Expr, with: &Expr) {
     if let SqlType::Time { fsp } = with.ty
         && with.is_field()
         && is_date(&expr.ty)
-        && is_same_for_all_rows(expr)
+        && expr.is_same_for_all_rows()
     {
         read_as(CastTarget::ComparedTime { fsp }, expr);
     }
 }
 
-fn is_same_for_all_rows(expr: &Expr) -> bool {
-    let mut same = true;
-    expr.walk(&mut |part| {
-        same &= match &part.node {
-            Node::Call { function, .. } => function.purity != Purity::Effect,
-            Node::Column { .. }
-            | Node::UserVariable(_)
-            | Node::AssignUserVariable(..)
-            | Node::Subquery(_) => false,
-            _ => true,
-        };
-    });
-    same
-}
-
-/// The same for a column of type FLOAT(M,D), where it is compared with one value and not in IN or BETWEEN.
+/// The same for a column of type FLOAT(M,D) in a condition that rows have to meet, where it is compared with one
+/// value and not in IN or BETWEEN.
 fn constant_as_float(expr: &mut Expr, with: &Expr) {
     if let SqlType::Float { digits: Some((_, scale)), .. } = &with.ty
         && with.is_field()
@@ -116,8 +102,6 @@ fn bits_as_number(expr: &mut Expr, with: &Expr) {
 fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
     constant_as_column(left, right);
     constant_as_column(right, left);
-    constant_as_float(left, right);
-    constant_as_float(right, left);
 }
 
 fn read_as(target: CastTarget, expr: &mut Expr) {
@@ -145,7 +129,6 @@ impl Binder<'_> {
         }
         moment_as_time(right, left);
         constant_as_column(right, left);
-        constant_as_float(right, left);
         Ok(())
     }
 
@@ -160,6 +143,11 @@ impl Binder<'_> {
         moment_as_time(&mut left, &right);
         moment_as_time(&mut right, &left);
         constants_as_columns(&mut left, &mut right);
+        let clause = self.scopes.last().map(|scope| scope.clause);
+        if matches!(clause, Some(Clause::Where | Clause::On | Clause::Having)) {
+            constant_as_float(&mut left, &right);
+            constant_as_float(&mut right, &left);
+        }
         compare_leniently(comparison, left, right)
     }
 
@@ -186,7 +174,7 @@ impl Binder<'_> {
     /// `left = right` as the simple CASE compares, whose values may be no times.
     pub(super) fn compare_case(&mut self, left: Expr, right: Expr) -> SqlResult<Expr> {
         let mut right = right;
-        if matches!(left.ty, SqlType::Time { .. }) && is_date(&right.ty) && is_same_for_all_rows(&right) {
+        if matches!(left.ty, SqlType::Time { .. }) && is_date(&right.ty) && right.is_same_for_all_rows() {
             read_as(CastTarget::ComparedTime { fsp: 6 }, &mut right);
         }
         compare_case(left, right)
@@ -211,7 +199,8 @@ fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
         return Ok(equal_in(Domain::Double, left, right));
     }
     if *l != SqlType::Json && *r != SqlType::Json {
-        return compare_leniently(Comparison::Equal, left, right);
+        let domain = domain_of(&left, &right, Comparison::Equal.symbol())?;
+        return compare_in(domain, Comparison::Equal, left, right);
     }
     transcode_beside_document(&mut left)?;
     transcode_beside_document(&mut right)?;
@@ -274,8 +263,12 @@ pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr>
 }
 
 /// `left <comparison> right`, where a constant that is no date is no error.
-pub(super) fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
-    let domain = domain_of(&left, &right, comparison.symbol())?;
+pub(super) fn compare_leniently(comparison: Comparison, left: Expr, right: Expr) -> SqlResult<Expr> {
+    let domain = domain_of_operands(&left, &right, comparison.symbol())?;
+    compare_in(domain, comparison, left, right)
+}
+
+fn compare_in(domain: Domain, comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     match domain {
         Domain::Text(collation) => {
             for part in [&mut left, &mut right] {
@@ -292,7 +285,7 @@ pub(super) fn compare_leniently(comparison: Comparison, mut left: Expr, mut righ
             transcode_beside_document(&mut left)?;
             transcode_beside_document(&mut right)?;
         }
-        Domain::Integer | Domain::Decimal | Domain::Double => {
+        Domain::Integer | Domain::Decimal | Domain::Double | Domain::Fixed(_) => {
             (left, right) = (chosen_as_number(left), chosen_as_number(right));
         }
         _ => {}
@@ -381,7 +374,7 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Text(_) => 2,
         Domain::Time | Domain::TimeOrNone => 3,
         Domain::DateTime | Domain::YearOrDate | Domain::DateOrNone => 4,
-        Domain::Double => 5,
+        Domain::Double | Domain::Fixed(_) => 5,
         Domain::Json(..) => 6,
     };
     if rank(left) >= rank(right) { left } else { right }

@@ -297,7 +297,10 @@ pub fn append_domain_key(
             let decimal = cx.to_decimal(value.as_ref())?;
             append_hash_key(&Value::Decimal(decimal), ty, out, &mut |_| true);
         }
-        Domain::Double => out.extend_from_slice(&(cx.to_f64(value.as_ref())? + 0.0).to_le_bytes()),
+        // Numbers that may be equal without being the same are not looked for by keys.
+        Domain::Double | Domain::Fixed(_) => {
+            out.extend_from_slice(&(cx.to_f64(value.as_ref())? + 0.0).to_le_bytes());
+        }
         Domain::Text(collation) => {
             let text = crate::expr::convert::text_of(value, ty);
             cx.watched(|watch| collation.get().sort_key_watched(&text, out, watch))?;

@@ -29,7 +29,7 @@ pub fn has_keys(domain: Domain) -> bool {
     match domain {
         Domain::Integer | Domain::Decimal | Domain::Double | Domain::Text(_) => true,
         Domain::DateTime | Domain::YearOrDate => true,
-        Domain::DateOrNone | Domain::Time | Domain::TimeOrNone | Domain::Json(..) => false,
+        Domain::Fixed(_) | Domain::DateOrNone | Domain::Time | Domain::TimeOrNone | Domain::Json(..) => false,
     }
 }
 

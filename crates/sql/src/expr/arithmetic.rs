@@ -8,7 +8,7 @@ use palisade_catalog::{SqlType, Value};
 use super::convert::settled;
 use super::{ArithmeticOp, Context, Expr, Node, Numeric};
 use crate::mode::SqlMode;
-use crate::{SqlError, SqlResult};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// In which numbers an operation on operands of these types is done.
 pub fn numeric_of(op: ArithmeticOp, left: &SqlType, right: &SqlType, mode: SqlMode) -> Numeric {
@@ -72,7 +72,7 @@ pub fn double_scale(ty: &SqlType) -> u8 {
 }
 
 /// So many digits and more are as many as a double takes.
-const UNFIXED: u8 = 31;
+pub const UNFIXED: u8 = 31;
 
 /// DOUBLE, shown with so many digits behind the point.
 pub fn double_of_scale(scale: u8) -> SqlType {
@@ -174,6 +174,37 @@ impl Context<'_> {
             self.warn_or_fail(mysql_error!(ER_DIVISION_BY_ZERO))?;
         }
         Ok(Value::Null)
+    }
+
+    /// One operation on two operands; `expr` is named in overflow errors. Beside a NULL on the left MySQL
+    /// computes the right one all the same, unless they are decimals.
+    pub fn operation(
+        &mut self,
+        op: ArithmeticOp,
+        numeric: Numeric,
+        [left, right]: [&Expr; 2],
+        expr: &Expr,
+    ) -> SqlAttempt<Value> {
+        let left = self.operand(left, numeric)?;
+        if left.is_null() && numeric == Numeric::Decimal {
+            return Ok(Value::Null);
+        }
+        let right = self.operand(right, numeric)?;
+        if left.is_null() || right.is_null() {
+            return Ok(Value::Null);
+        }
+        Ok(self.arithmetic(op, numeric, &left, &right, expr)?)
+    }
+
+    /// The value of an operand. A text is read at once: it is warned of even if the other one is NULL.
+    #[inline]
+    fn operand(&mut self, operand: &Expr, numeric: Numeric) -> SqlAttempt<Value> {
+        let value = operand.eval(self)?;
+        Ok(match (&value, numeric) {
+            (Value::Bytes(_), Numeric::Double) => Value::Double(self.to_f64(value.as_ref())?),
+            (Value::Bytes(_), Numeric::Decimal) => Value::Decimal(self.to_decimal(value.as_ref())?),
+            _ => value,
+        })
     }
 
     /// One operation on two numbers, neither NULL. `expr` is named in overflow errors.

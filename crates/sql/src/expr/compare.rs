@@ -10,6 +10,7 @@ use palisade_catalog::json::{Json, compare_texts_watched};
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType, Time, ValueRef, Watch};
 
+use super::arithmetic::{UNFIXED, double_scale};
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
 use crate::bind::compare::binary_collation;
@@ -89,6 +90,9 @@ pub enum Domain {
     Integer,
     Decimal,
     Double,
+    /// As doubles that both show a fixed number of digits behind the point, this many at most: they are equal
+    /// if they differ by less than half of the last one.
+    Fixed(u8),
     Text(CollationId),
     DateTime,
     /// A year and a date, as dates: the year is before the first of its months.
@@ -230,6 +234,28 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
     Ok(Domain::Double)
 }
 
+/// The domain in which an operator compares two expressions: as [`domain_of`], but of numbers and texts MySQL
+/// makes more here than in CASE and in lists.
+pub fn domain_of_operands(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain> {
+    let domain = domain_of(left, right, operation)?;
+    if domain != Domain::Double {
+        return Ok(domain);
+    }
+    // A DECIMAL that depends on the row beside a text that does not: the text is read as a DECIMAL.
+    let is_exact = |number: &Expr, text: &Expr| {
+        matches!(number.ty, SqlType::Decimal { .. })
+            && text.ty.is_text()
+            && !number.is_same_for_all_rows()
+            && text.is_same_for_all_rows()
+    };
+    if is_exact(left, right) || is_exact(right, left) {
+        return Ok(Domain::Decimal);
+    }
+    let digits = double_scale(&left.ty).max(double_scale(&right.ty));
+    let is_fixed = left.ty.is_numeric() && right.ty.is_numeric() && digits < UNFIXED;
+    Ok(if is_fixed { Domain::Fixed(digits) } else { domain })
+}
+
 /// Whether two texts are not compared because the collation of the first, which is that of the other, is
 /// nothing that was chosen. The other way round MySQL compares them.
 fn is_unsettled(left: &Expr, right: &Expr) -> bool {
@@ -285,17 +311,26 @@ pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(Colla
     aggregate(operands, conflicting).ok_or_else(|| incompatible(operands, operation))
 }
 
-/// Whether it is the place of something among bytes: where a text is wanted MySQL takes the number for bytes.
-fn looks_among_bytes(operand: &Expr) -> bool {
-    match &operand.node {
-        Node::Call { function, arguments } if matches!(function.name, "instr" | "locate" | "position") => {
-            let subject = arguments.get(usize::from(function.name != "instr"));
-            subject.is_some_and(|text| {
-                text.ty.is_string() && text.ty.collation() == CollationId::BINARY
-                    || matches!(text.ty, SqlType::Bit { .. })
-            })
-        }
-        _ => false,
+/// The collation of an expression where a text is wanted, if it has one: that of a text, of bits, which are
+/// bytes then, and of the number that a function finds by looking into a text: MySQL gives it the collation
+/// in which it has looked.
+pub fn text_collation(operand: &Expr) -> Option<CollationId> {
+    match (&operand.node, &operand.ty) {
+        (_, SqlType::Bit { .. }) => Some(CollationId::BINARY),
+        (_, ty) if ty.is_string() => Some(ty.collation()),
+        (Node::Call { function, arguments }, _) => match function.name {
+            "instr" => arguments.first().and_then(text_collation),
+            "locate" | "position" => arguments.get(1).and_then(text_collation),
+            "field" if operand.coercibility != Coercibility::Numeric => {
+                arguments.first().and_then(text_collation)
+            }
+            "regexp_instr" | "regexp_like" if operand.coercibility != Coercibility::Numeric => {
+                let texts: Vec<&Expr> = arguments.iter().take(2).collect();
+                aggregate(&texts, |_, _, _| None).map(|(collation, _)| collation)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -314,12 +349,12 @@ fn aggregate(
     operands: &[&Expr],
     unsettled: impl Fn(CollationId, CollationId, Coercibility) -> Option<(CollationId, Coercibility)>,
 ) -> Option<(CollationId, Coercibility)> {
-    let mut found = operands.iter().filter_map(|operand| match &operand.ty {
-        // bits are bytes where they stand for a text
-        SqlType::Bit { .. } => Some((CollationId::BINARY, Coercibility::Implicit)),
-        ty if ty.is_string() => Some((ty.collation(), operand.coercibility)),
-        _ if looks_among_bytes(operand) => Some((CollationId::BINARY, operand.coercibility)),
-        _ => None,
+    let mut found = operands.iter().filter_map(|operand| {
+        let strength = match &operand.ty {
+            SqlType::Bit { .. } => Coercibility::Implicit,
+            _ => operand.coercibility,
+        };
+        Some((text_collation(operand)?, strength))
     });
     let Some(first) = found.next() else { return Some((CollationId::default(), Coercibility::Numeric)) };
     found.try_fold(first, |current, next| {
@@ -446,6 +481,11 @@ impl Context<'_> {
             Domain::Double => {
                 let (l, r) = (self.to_f64(left)?, self.to_f64(right)?);
                 Some(l.partial_cmp(&r).unwrap_or(Ordering::Equal))
+            }
+            Domain::Fixed(digits) => {
+                let (l, r) = (self.to_f64(left)?, self.to_f64(right)?);
+                let is_same = (l - r).abs() < 5.0 / 10f64.powi(i32::from(digits) + 1);
+                Some(if is_same { Ordering::Equal } else { l.partial_cmp(&r).unwrap_or(Ordering::Equal) })
             }
             Domain::Text(collation) => {
                 if let (ValueRef::Bytes(left), ValueRef::Bytes(right)) = (left, right)

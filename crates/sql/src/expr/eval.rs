@@ -10,7 +10,7 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::{refuse_loss, text_of, year_as_number};
-use super::{ArithmeticOp, Comparison, Context, Domain, Expr, Loss, Node, Numeric, Truth};
+use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::place::At;
@@ -110,31 +110,21 @@ impl Expr {
                     cx.attempt(complement)
                 }
             },
-            Node::Arithmetic { op, numeric, left, right } => {
-                let left = left.eval(cx)?;
-                if left.is_null() {
-                    // MySQL looks at both of two doubles.
-                    if *numeric == Numeric::Double && *op != ArithmeticOp::IntegerDivide {
-                        right.eval(cx)?;
-                    }
-                    return Ok(Value::Null);
-                }
-                let right = right.eval(cx)?;
-                if right.is_null() {
-                    return Ok(Value::Null);
-                }
-                Ok(cx.arithmetic(*op, *numeric, &left, &right, self)?)
-            }
+            Node::Arithmetic { op, numeric, left, right } => cx.operation(*op, *numeric, [left, right], self),
             Node::Bits { op, left, right } => {
-                let first = left.eval(cx)?;
+                let mut first = left.eval(cx)?;
                 if first.is_null() {
                     return Ok(Value::Null);
                 }
-                let values = [first, right.eval(cx)?];
-                if values.iter().any(Value::is_null) {
+                // A text is read at once: it is warned of even if the other one is NULL.
+                if matches!(first, Value::Bytes(_)) && !self.ty.is_string() {
+                    first = Value::UInt(cx.to_bits(first.as_ref())?);
+                }
+                let second = right.eval(cx)?;
+                if second.is_null() {
                     return Ok(Value::Null);
                 }
-                let bits = cx.bits(*op, [left, right], values.each_ref(), self);
+                let bits = cx.bits(*op, [left, right], [&first, &second], self);
                 cx.attempt(bits)
             }
             Node::Cast { operand, target } => {
@@ -177,22 +167,8 @@ impl Expr {
                     cx.once(self, |cx| evaluate(cx, arguments, self))
                 }
                 Evaluation::Lazy(evaluate) => evaluate(cx, arguments, self),
-                Evaluation::Strict(evaluate) => {
-                    let mut values = smallvec::SmallVec::<[Value; 4]>::new();
-                    for argument in arguments {
-                        let value = argument.eval(cx)?;
-                        if value.is_null() {
-                            return Ok(Value::Null);
-                        }
-                        values.push(value);
-                    }
-                    cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
-                }
-                Evaluation::Nullable(evaluate) => {
-                    let mut values = smallvec::SmallVec::<[Value; 4]>::new();
-                    for argument in arguments {
-                        values.push(argument.eval(cx)?);
-                    }
+                Evaluation::Strict(evaluate) | Evaluation::Nullable(evaluate) => {
+                    let Some(values) = cx.arguments(function, arguments)? else { return Ok(Value::Null) };
                     cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
                 }
             },
@@ -250,8 +226,8 @@ impl Expr {
                 Ok(result)
             }
             Node::Xor(left, right) => {
-                let (left, right) = (left.test(cx)?, right.test(cx)?);
-                Ok(left.zip(right).map(|(left, right)| left != right))
+                let Some(left) = left.test(cx)? else { return Ok(None) };
+                Ok(right.test(cx)?.map(|right| left != right))
             }
             Node::Not(operand) => Ok(operand.test(cx)?.map(|truth| !truth)),
             Node::Is { operand, truth, negated } => {
@@ -268,6 +244,7 @@ impl Expr {
             Node::In { operand, list, negated } => {
                 let mut value = operand.eval(cx)?;
                 if value.is_null() {
+                    read_list(cx, list)?;
                     return Ok(None);
                 }
                 // Read once, so that it is warned of once.
@@ -304,6 +281,9 @@ impl Expr {
             }
             Node::Between { operand, domain, low, high, negated } => {
                 let value = operand.eval(cx)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
                 let low = low.eval(cx)?;
                 let above = cx.compare(value.as_ref(), low.as_ref(), *domain);
                 let above = cx.attempt(above)?.map(|o| o != Ordering::Less);
@@ -318,8 +298,12 @@ impl Expr {
                 Ok(within.map(|within| within != *negated))
             }
             Node::Like { operand, pattern, escape, collation, negated } => {
-                let (value, pattern_value) = (operand.eval(cx)?, pattern.eval(cx)?);
-                if value.is_null() || pattern_value.is_null() {
+                let value = operand.eval(cx)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let pattern_value = pattern.eval(cx)?;
+                if pattern_value.is_null() {
                     return Ok(None);
                 }
                 let escape = match escape {
@@ -407,6 +391,22 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
     cx.session.set_user_variable(name, variable)
 }
 
+/// Reads the list of IN beside a NULL: MySQL does so as long as numbers are compared.
+fn read_list(cx: &mut Context<'_>, list: &[(Domain, Expr)]) -> SqlAttempt<()> {
+    let is_number = |domain: &Domain| matches!(domain, Domain::Integer | Domain::Decimal | Domain::Double);
+    for (domain, item) in list.iter().take_while(|(domain, _)| is_number(domain)) {
+        // What costs nothing to find has nothing to tell, unless it is a text that is read as a number.
+        if item.is_constant() && (*domain != Domain::Double || !item.ty.is_string()) {
+            continue;
+        }
+        let value = item.eval(cx)?;
+        if matches!(value, Value::Bytes(_)) && *domain == Domain::Double {
+            cx.to_f64(value.as_ref())?;
+        }
+    }
+    Ok(())
+}
+
 /// Compares two operands; where both are at hand and of one kind, without copying them. Also tells which are
 /// NULL. Beside a NULL on the left the right one is not computed, unless `null_safe`.
 fn compare_operands(
@@ -442,6 +442,10 @@ fn compare_operands(
         return Ok((None, (true, false)));
     }
     let r = right.eval(cx)?;
+    if r.is_null() && matches!(l, Value::Bytes(_)) && domain == Domain::Double {
+        // It has been read before it is known that the other one is NULL.
+        cx.to_f64(l.as_ref())?;
+    }
     let ordering = cx.compare(l.as_ref(), r.as_ref(), domain);
     let ordering = cx.attempt(ordering)?;
     Ok((ordering, (l.is_null(), r.is_null())))

@@ -313,6 +313,23 @@ impl Expr {
         matches!(self.node, Node::Column { .. }) && self.coercibility == Coercibility::Explicit
     }
 
+    /// Whether it has the same value for all rows of a statement: it reads no column, no user variable and no
+    /// subquery, and does nothing.
+    pub fn is_same_for_all_rows(&self) -> bool {
+        let mut same = true;
+        self.walk(&mut |part| {
+            same &= match &part.node {
+                Node::Call { function, .. } => function.purity != Purity::Effect,
+                Node::Column { .. }
+                | Node::UserVariable(_)
+                | Node::AssignUserVariable(..)
+                | Node::Subquery(_) => false,
+                _ => true,
+            };
+        });
+        same
+    }
+
     /// Whether it is a user variable that holds a number.
     pub fn is_numeric_variable(&self) -> bool {
         matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()

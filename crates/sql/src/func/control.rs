@@ -9,7 +9,7 @@ use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 use super::temporal::datetime_digits_of;
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::expr::common::{common, varying};
-use crate::expr::compare::domain_of;
+use crate::expr::compare::{domain_of, domain_of_operands};
 use crate::expr::convert::year_as_number;
 use crate::expr::{Context, Expr, Node};
 use crate::place::At;
@@ -40,7 +40,7 @@ pub static FUNCTIONS: &[Function] = &[
     function(GROUPING, (1, MANY), grouping_type, Strict(grouping)),
     function(IF, (3, 3), if_type, Lazy(if_)),
     function("ifnull", (2, 2), ifnull_type, Lazy(coalesce)),
-    function("interval", (2, MANY), interval_type, Nullable(interval)),
+    function("interval", (2, MANY), interval_type, Lazy(interval)),
     function("isnull", (1, 1), isnull_type, Nullable(isnull)),
     function("least", (2, MANY), extreme_type, Strict(least)),
     function(NULLIF, (2, 2), nullif_type, Lazy(nullif)),
@@ -115,7 +115,7 @@ fn if_(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Valu
 
 fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let (left, right) = (arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?);
-    let domain = domain_of(arguments.at(0)?, arguments.at(1)?, "nullif")?;
+    let domain = domain_of_operands(arguments.at(0)?, arguments.at(1)?, "nullif")?;
     let equal = cx.compare(left.as_ref(), right.as_ref(), domain)? == Some(Ordering::Equal);
     Ok(if equal { Value::Null } else { left })
 }
@@ -134,14 +134,15 @@ fn grouping(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
     Ok(Value::Int(bits))
 }
 
-/// INTERVAL(n, a, b, ...): how many of the ascending a, b, ... are at most n.
-fn interval(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values.at(0)?.is_null() {
-        return Ok(Value::Int(-1));
-    }
-    let wanted = cx.to_f64(values.at(0)?.as_ref())?;
+/// INTERVAL(n, a, b, ...): how many of the ascending a, b, ... are at most n. Looks no further than it must.
+fn interval(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let wanted = match arguments.at(0)?.eval(cx)? {
+        Value::Null => return Ok(Value::Int(-1)),
+        value => cx.to_f64(value.as_ref())?,
+    };
     let mut count = 0;
-    for value in values.tail(1)? {
+    for argument in arguments.tail(1)? {
+        let value = argument.eval(cx)?;
         if !value.is_null() && cx.to_f64(value.as_ref())? > wanted {
             break;
         }

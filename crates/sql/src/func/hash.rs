@@ -8,6 +8,7 @@ use palisade_catalog::{Charset, CollationId, SqlType, Value};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
+use super::turns::{Read, Turn};
 use super::{Evaluation, Function, Typed, edit, function, string, text_of_length, volatile};
 use crate::SqlResult;
 use crate::expr::convert::text_of;
@@ -17,17 +18,17 @@ use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("bin_to_uuid", (1, 2), maybe_uuid_type, Nullable(bin_to_uuid)),
+    function("bin_to_uuid", (1, 2), maybe_uuid_type, Nullable(bin_to_uuid)).in_turns(UUID),
     function("crc32", (1, 1), unsigned, Strict(crc32)),
     function("is_uuid", (1, 1), is_uuid_type, Strict(is_uuid)),
     function("md5", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Md5>(cx, v.at(0)?, a.at(0)?))),
     volatile("random_bytes", (1, 1), random_type, Strict(random_bytes)),
     function("sha", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, v.at(0)?, a.at(0)?))),
     function("sha1", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, v.at(0)?, a.at(0)?))),
-    function("sha2", (2, 2), hash_type, Strict(sha2_of)),
+    function("sha2", (2, 2), hash_type, Strict(sha2_of)).in_turns(SHA2),
     volatile("uuid", (0, 0), uuid_type, Strict(uuid)),
     volatile("uuid_short", (0, 0), unsigned, Strict(uuid_short)),
-    function("uuid_to_bin", (1, 2), uuid_bytes_type, Nullable(uuid_to_bin)),
+    function("uuid_to_bin", (1, 2), uuid_bytes_type, Nullable(uuid_to_bin)).in_turns(UUID),
 ];
 
 fn unsigned(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -37,6 +38,10 @@ fn unsigned(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 fn hash_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(text_of_length(128, connection)))
 }
+
+/// A NULL that says whether parts are exchanged says no.
+const UUID: &[Turn] = &[Turn::of(0)];
+const SHA2: &[Turn] = &[Turn::of(0), Turn::of(1).read(Read::Integer)];
 
 fn uuid_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(text_of_length(36, CollationId::UTF8MB3_GENERAL_CI)))

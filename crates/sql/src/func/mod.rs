@@ -19,6 +19,7 @@
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
 //! | [`named_lock`] | GET_LOCK and its like |
 //! | [`absent`] | the names of what MySQL has and we have not |
+//! | [`turns`] | in which order arguments are computed, and which end the call |
 //!
 //! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the
 //! type of the call; the evaluator then follows [`Function::evaluation`].
@@ -44,6 +45,7 @@ pub mod string;
 pub mod temporal;
 pub mod text_length;
 pub mod time_sum;
+pub mod turns;
 pub mod unit;
 pub mod weight_string;
 
@@ -55,11 +57,12 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 
-use crate::expr::compare::result_collation;
+use crate::expr::compare::{result_collation, text_collation};
 use crate::expr::convert::text_of;
 use crate::expr::{Coercibility, Context, Expr, Node};
 use crate::func::json::convert::is_truth;
 use crate::{SqlAttempt, SqlResult};
+use turns::Turn;
 
 /// The type of a call: what its values are, and whether they can be NULL.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +98,7 @@ pub type Typing = fn(arguments: &[Expr], connection: CollationId) -> SqlResult<T
 pub enum Evaluation {
     /// Evaluates its arguments itself, some perhaps not at all; may wait.
     Lazy(fn(&mut Context<'_>, &[Expr], &Expr) -> SqlAttempt<Value>),
-    /// NULL if an argument is; else called with all values.
+    /// NULL if an argument is; else called with all values. See also [`turns`].
     Strict(fn(&mut Context<'_>, &[Value], &[Expr], &Expr) -> SqlResult<Value>),
     /// Called with all values, NULLs included.
     Nullable(fn(&mut Context<'_>, &[Value], &[Expr], &Expr) -> SqlResult<Value>),
@@ -116,6 +119,15 @@ pub struct Function {
     pub evaluation: Evaluation,
     /// What else its value depends on, and what else a call does.
     pub purity: Purity,
+    /// In which order its arguments are computed, if not as they are written.
+    pub turns: &'static [Turn],
+}
+
+impl Function {
+    /// The same, with its arguments computed in this order.
+    pub const fn in_turns(self, turns: &'static [Turn]) -> Function {
+        Function { turns, ..self }
+    }
 }
 
 /// What a call is besides its value.
@@ -144,9 +156,8 @@ pub fn text_type(
     length: u64,
     connection: CollationId,
 ) -> SqlResult<SqlType> {
-    let is_text = |ty: &SqlType| ty.is_string() || matches!(ty, SqlType::Bit { .. });
     let all: Vec<&Expr> = arguments.iter().collect();
-    let collation = match arguments.iter().any(|argument| is_text(&argument.ty)) {
+    let collation = match arguments.iter().any(|argument| text_collation(argument).is_some()) {
         true => match result_collation(&all, operation)? {
             // A user variable insists more on its collation than a literal, a number's too.
             (CollationId::BINARY, Coercibility::Literal)
@@ -222,7 +233,7 @@ pub const fn function(
     typing: Typing,
     evaluation: Evaluation,
 ) -> Function {
-    Function { name, least, most, typing, evaluation, purity: Purity::Pure }
+    Function { name, least, most, typing, evaluation, purity: Purity::Pure, turns: &[] }
 }
 
 /// A function whose value depends on more than its arguments; for the declaration tables.

@@ -6,6 +6,7 @@ use palisade_base::prng::Prng;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value, number};
 
+use super::turns::{Read, Turn};
 use super::{Evaluation, Function, Typed, effect, function};
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits::is_bit_string;
@@ -14,15 +15,15 @@ use crate::expr::{ArithmeticOp, Context, Expr, Node};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
-use Evaluation::{Lazy, Nullable, Strict};
+use Evaluation::{Lazy, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
     function("abs", (1, 1), abs_type, Strict(abs)),
     function("acos", (1, 1), maybe_double, Strict(|cx, v, _, _| domain(cx, v, f64::acos))),
     function("asin", (1, 1), maybe_double, Strict(|cx, v, _, _| domain(cx, v, f64::asin))),
-    function("atan", (1, 2), double, Strict(atan)),
-    function("atan2", (2, 2), double, Strict(atan)),
+    function("atan", (1, 2), double, Strict(atan)).in_turns(DOUBLES),
+    function("atan2", (2, 2), double, Strict(atan)).in_turns(DOUBLES),
     function("bit_count", (1, 1), bigint, Strict(bit_count)),
     function("ceil", (1, 1), whole_type, Strict(ceil)),
     function("ceiling", (1, 1), whole_type, Strict(ceil)),
@@ -32,22 +33,25 @@ pub static FUNCTIONS: &[Function] = &[
     function("exp", (1, 1), double, Strict(exp)),
     function("floor", (1, 1), whole_type, Strict(floor)),
     function("ln", (1, 1), maybe_double, Strict(ln)),
-    function("log", (1, 2), maybe_double, Nullable(log)),
+    function("log", (1, 2), maybe_double, Lazy(log)),
     function("log10", (1, 1), maybe_double, Strict(|cx, v, _, _| logarithm(cx, v, f64::log10))),
     function("log2", (1, 1), maybe_double, Strict(|cx, v, _, _| logarithm(cx, v, f64::log2))),
-    function("mod", (2, 2), mod_type, Strict(modulo)),
+    function("mod", (2, 2), mod_type, Lazy(modulo)),
     function("pi", (0, 0), pi_type, Strict(|_, _, _, _| Ok(Value::Double(std::f64::consts::PI)))),
-    function("pow", (2, 2), double, Strict(pow)),
-    function("power", (2, 2), double, Strict(pow)),
+    function("pow", (2, 2), double, Strict(pow)).in_turns(DOUBLES),
+    function("power", (2, 2), double, Strict(pow)).in_turns(DOUBLES),
     function("radians", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::to_radians))),
     effect("rand", (0, 1), rand_type, Lazy(rand)),
-    function("round", (1, 2), round_type, Strict(round)),
+    function("round", (1, 2), round_type, Strict(round)).in_turns(ROUND),
     function("sign", (1, 1), bigint, Strict(sign)),
     function("sin", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::sin))),
     function("sqrt", (1, 1), maybe_double, Strict(|cx, v, _, _| domain(cx, v, f64::sqrt))),
     function("tan", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::tan))),
-    function("truncate", (2, 2), truncate_type, Strict(truncate)),
+    function("truncate", (2, 2), truncate_type, Strict(truncate)).in_turns(ROUND),
 ];
+
+const DOUBLES: &[Turn] = &[Turn::of(0).read(Read::Double), Turn::of(1).read(Read::Double)];
+const ROUND: &[Turn] = &[Turn::of(0).read(Read::Double), Turn::of(1).read(Read::Integer)];
 
 fn bigint(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(SqlType::BIGINT, arguments))
@@ -184,19 +188,19 @@ fn ln(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult
     logarithm(cx, values, f64::ln)
 }
 
-fn log(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let first = values.at(0)?;
+/// Only a base that is one asks for its argument.
+fn log(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let first = arguments.at(0)?.eval(cx)?;
     if first.is_null() {
         return Ok(Value::Null);
     }
-    let Some(argument) = values.get(1) else { return logarithm(cx, values, f64::ln) };
-    // Only a base that is one asks for its argument.
+    let Some(argument) = arguments.get(1) else { return Ok(logarithm(cx, &[first], f64::ln)?) };
     let base = cx.to_f64(first.as_ref())?;
-    let is_base = base > 0.0;
-    if is_base && argument.is_null() {
+    let argument = if base > 0.0 { argument.eval(cx)? } else { Value::Int(0) };
+    if argument.is_null() {
         return Ok(Value::Null);
     }
-    let argument = if is_base { cx.to_f64(argument.as_ref())? } else { 0.0 };
+    let argument = cx.to_f64(argument.as_ref())?;
     if argument <= 0.0 || base == 1.0 {
         cx.warn_or_fail(mysql_error!(ER_INVALID_ARGUMENT_FOR_LOGARITHM))?;
         return Ok(Value::Null);
@@ -268,10 +272,11 @@ fn bit_count(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
     Ok(Value::Int(i64::from(cx.to_bits(values.at(0)?.as_ref())?.count_ones())))
 }
 
-fn modulo(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (left, right) = (arguments.at(0)?.numeric_type(), arguments.at(1)?.numeric_type());
-    let numeric = numeric_of(ArithmeticOp::Modulo, left, right, SqlMode::default());
-    cx.arithmetic(ArithmeticOp::Modulo, numeric, values.at(0)?, values.at(1)?, call)
+fn modulo(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let (left, right) = (arguments.at(0)?, arguments.at(1)?);
+    let (left_type, right_type) = (left.numeric_type(), right.numeric_type());
+    let numeric = numeric_of(ArithmeticOp::Modulo, left_type, right_type, SqlMode::default());
+    cx.operation(ArithmeticOp::Modulo, numeric, [left, right], call)
 }
 
 /// A DECIMAL without fraction as a value of the call's type.

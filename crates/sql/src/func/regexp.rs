@@ -25,30 +25,31 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::turns::Values;
 use super::{Evaluation, Function, Typed, function, text_type};
-use crate::SqlResult;
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use Evaluation::Nullable;
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::Lazy;
 use pattern::{Flags, Pattern};
 use walk::Walker;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function(REGEXP_INSTR, (2, 6), |arguments, _| int(arguments, REGEXP_INSTR), Nullable(regexp_instr)),
-    function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Nullable(regexp_like)),
+    function(REGEXP_INSTR, (2, 6), |arguments, _| int(arguments, REGEXP_INSTR), Lazy(regexp_instr)),
+    function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Lazy(regexp_like)),
     function(
         "regexp_replace",
         (3, 6),
         |arguments, connection| text(arguments, connection, "regexp_replace"),
-        Nullable(regexp_replace),
+        Lazy(regexp_replace),
     ),
     function(
         "regexp_substr",
         (2, 5),
         |arguments, connection| text(arguments, connection, "regexp_substr"),
-        Nullable(regexp_substr),
+        Lazy(regexp_substr),
     ),
 ];
 
@@ -303,35 +304,96 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
     })
 }
 
-/// Whether the result is NULL because an argument is. All the same the pattern must be one, and the place
-/// where to begin: `position` and `flags` are the places of those arguments, if the function has them.
-fn is_null(
+/// Where a function has its arguments beside the text, which is the first, and the pattern, which is the
+/// second. A call may have fewer.
+struct Places {
+    operation: &'static str,
+    /// What replaces a match.
+    replacement: Option<usize>,
+    /// The numbers. The first is where the search begins.
+    numbers: Range<usize>,
+    flags: usize,
+}
+
+const LIKE: Places = Places { operation: "regexp_like", replacement: None, numbers: 0..0, flags: 2 };
+const INSTR: Places = Places { operation: REGEXP_INSTR, replacement: None, numbers: 2..5, flags: 5 };
+const SUBSTR: Places = Places { operation: "regexp_substr", replacement: None, numbers: 2..4, flags: 4 };
+const REPLACE: Places = Places { operation: "regexp_replace", replacement: Some(2), numbers: 3..5, flags: 5 };
+
+impl Places {
+    /// Where the search begins, if the call says so.
+    fn position(&self, values: &[Value]) -> Option<usize> {
+        self.numbers.clone().next().filter(|place| *place < values.len())
+    }
+}
+
+/// The values of the arguments; `None` if the result is NULL because one of them is. MySQL looks at the
+/// numbers first, then at the flags and the pattern, and at the text in the end. The pattern must be one even
+/// if something else is NULL, and the position one in a text if all numbers are there.
+fn arguments_of(cx: &mut Context<'_>, arguments: &[Expr], places: &Places) -> SqlAttempt<Option<Values>> {
+    let mut values: Values = arguments.iter().map(|_| Value::Null).collect();
+    let mut is_null = false;
+    for place in places.numbers.clone().filter(|place| *place < arguments.len()) {
+        let value = arguments.at(place)?.eval(cx)?;
+        is_null |= value.is_null();
+        if !value.is_null() {
+            *values.at_mut(place)? = Value::Int(cx.to_i64(value.as_ref())?);
+        }
+    }
+    if places.operation == REGEXP_INSTR
+        && !matches!(values.get(4), None | Some(Value::Null | Value::Int(0 | 1)))
+    {
+        let option = format!("{REGEXP_INSTR}: return_option must be 1 or 0.");
+        return Err(mysql_error!(ER_WRONG_ARGUMENTS, option).into());
+    }
+    if let Some(flags) = arguments.get(places.flags) {
+        let value = flags.eval(cx)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        *values.at_mut(places.flags)? = value;
+    }
+    let mut take = |cx: &mut Context<'_>, place: usize| -> SqlAttempt<bool> {
+        let value = arguments.at(place)?.eval(cx)?;
+        let is_null = value.is_null();
+        *values.at_mut(place)? = value;
+        Ok(is_null)
+    };
+    let has_pattern = !take(cx, 1)?;
+    let are_numbers = !is_null;
+    // What replaces is looked at though there may be no pattern.
+    if let Some(place) = places.replacement.filter(|_| are_numbers) {
+        is_null = take(cx, place)?;
+    }
+    is_null = is_null || !has_pattern || take(cx, 0)?;
+    if !is_null {
+        return Ok(Some(values));
+    }
+    if has_pattern {
+        check_pattern(cx, &values, arguments, places)?;
+    }
+    if let Some(Value::Int(from)) = places.position(&values).and_then(|place| values.get(place))
+        && are_numbers
+    {
+        check_position(*from, places.operation)?;
+    }
+    Ok(None)
+}
+
+/// Fails if the pattern is none.
+fn check_pattern(
     cx: &mut Context<'_>,
     values: &[Value],
     arguments: &[Expr],
-    operation: &str,
-    position: Option<usize>,
-    flags: usize,
-) -> SqlResult<bool> {
-    if !values.iter().any(Value::is_null) {
-        return Ok(false);
-    }
+    places: &Places,
+) -> SqlResult<()> {
     let ty = super::text_of_length(0, CollationId::UTF8MB4_BIN);
-    let flags = match (values.get(flags), arguments.get(flags)) {
-        (Some(Value::Null), _) => return Ok(true),
+    let flags = match (values.get(places.flags), arguments.get(places.flags)) {
         (Some(value), Some(argument)) => cx.text(value, argument, &ty)?,
         _ => Bytes::new(),
     };
-    let (pattern, argument) = (values.at(1)?, arguments.at(1)?);
-    if !pattern.is_null() {
-        let pattern = cx.text(pattern, argument, &ty)?;
-        compile(&pattern, true, &flags, operation)?;
-    }
-    if let Some(value) = position.and_then(|place| values.get(place)).filter(|value| !value.is_null()) {
-        let from = cx.to_i64(value.as_ref())?;
-        check_position(from, operation)?;
-    }
-    Ok(true)
+    let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty)?;
+    compile(&pattern, true, &flags, places.operation).map(drop)
 }
 
 /// 1583 for a place before the text, which REGEXP_INSTR says otherwise.
@@ -342,15 +404,8 @@ fn check_position(from: i64, operation: &str) -> SqlResult<()> {
     }
 }
 
-/// `position` and `flags` are the places of those arguments, if the function has them.
-fn search(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    operation: &str,
-    position: Option<usize>,
-    flags: usize,
-) -> SqlResult<Search> {
+fn search(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], places: &Places) -> SqlResult<Search> {
+    let operation = places.operation;
     let collation = aggregate_collations(&[arguments.at(0)?, arguments.at(1)?], operation)?.0;
     // The engine reads UTF-8.
     let read_as = match collation.get().charset {
@@ -360,7 +415,7 @@ fn search(
     let ty = super::text_of_length(0, read_as);
     let text = cx.text(values.at(0)?, arguments.at(0)?, &ty)?;
     let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty)?;
-    let flags = match (values.get(flags), arguments.get(flags)) {
+    let flags = match (values.get(places.flags), arguments.get(places.flags)) {
         (Some(value), Some(argument)) => cx.text(value, argument, &ty)?,
         _ => Bytes::new(),
     };
@@ -368,7 +423,8 @@ fn search(
     let program = compile(&pattern, collation.get().is_binary_order(), &flags, operation)?;
     program.allow(cx, text.len())?;
     let mut start = 0;
-    if let Some((place, value)) = position.and_then(|place| Some((place, values.get(place)?))) {
+    if let Some((place, value)) = places.position(values).and_then(|place| Some((place, values.get(place)?)))
+    {
         let from = cx.to_i64(value.as_ref())?;
         let charset = arguments.at(place)?.ty.collation().get().charset;
         let charset = if text.is_ascii() { charset } else { read_as.get().charset };
@@ -393,11 +449,9 @@ fn integer(cx: &mut Context<'_>, values: &[Value], place: usize, absent: i64) ->
     values.get(place).map_or(Ok(absent), |value| cx.to_i64(value.as_ref()))
 }
 
-fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_like", None, 2)? {
-        return Ok(Value::Null);
-    }
-    let search = search(cx, values, arguments, "regexp_like", None, 2)?;
+fn regexp_like(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let Some(values) = arguments_of(cx, arguments, &LIKE)? else { return Ok(Value::Null) };
+    let search = search(cx, &values, arguments, &LIKE)?;
     let walked = match search.program.walker(&search.text) {
         Some(mut walker) => walker.is_match(&search.text, &mut |units| cx.checkpoint(units))?.ok(),
         None => None,
@@ -406,21 +460,14 @@ fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
     Ok(Value::Int(i64::from(is_match)))
 }
 
-fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let after = integer(cx, values, 4, 0)?;
-    if !(0..=1).contains(&after) {
-        let option = format!("{REGEXP_INSTR}: return_option must be 1 or 0.");
-        return Err(mysql_error!(ER_WRONG_ARGUMENTS, option));
-    }
-    if is_null(cx, values, arguments, REGEXP_INSTR, Some(2), 5)? {
-        return Ok(Value::Null);
-    }
-    let search = search(cx, values, arguments, REGEXP_INSTR, Some(2), 5)?;
-    let occurrence = integer(cx, values, 3, 1)?.max(1);
+fn regexp_instr(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let Some(values) = arguments_of(cx, arguments, &INSTR)? else { return Ok(Value::Null) };
+    let search = search(cx, &values, arguments, &INSTR)?;
+    let (occurrence, after) = (integer(cx, &values, 3, 1)?.max(1), integer(cx, &values, 4, 0)?);
     let found = search.occurrence(cx, occurrence)?;
     if search.text.is_empty() {
         // What is found there is where the search is told to begin.
-        let from = integer(cx, values, 2, 1)?;
+        let from = integer(cx, &values, 2, 1)?;
         return Ok(Value::Int(found.map_or(0, |_| from)));
     }
     Ok(Value::Int(found.map_or(0, |found| {
@@ -430,40 +477,26 @@ fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &
     })))
 }
 
-fn regexp_substr(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    call: &Expr,
-) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_substr", Some(2), 4)? {
-        return Ok(Value::Null);
-    }
-    let search = search(cx, values, arguments, "regexp_substr", Some(2), 4)?;
-    let occurrence = integer(cx, values, 3, 1)?.max(1);
+fn regexp_substr(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let Some(values) = arguments_of(cx, arguments, &SUBSTR)? else { return Ok(Value::Null) };
+    let search = search(cx, &values, arguments, &SUBSTR)?;
+    let occurrence = integer(cx, &values, 3, 1)?.max(1);
     let found = search.occurrence(cx, occurrence)?;
     let text = search.text.get(search.start..).unwrap_or_default();
     match found.and_then(|found| text.get(found)) {
-        Some(found) => search.result(cx, found.to_vec(), call),
+        Some(found) => Ok(search.result(cx, found.to_vec(), call)?),
         None => Ok(Value::Null),
     }
 }
 
-fn regexp_replace(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    call: &Expr,
-) -> SqlResult<Value> {
-    if is_null(cx, values, arguments, "regexp_replace", Some(3), 5)? {
-        return Ok(Value::Null);
-    }
-    let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
+fn regexp_replace(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let Some(values) = arguments_of(cx, arguments, &REPLACE)? else { return Ok(Value::Null) };
+    let search = search(cx, &values, arguments, &REPLACE)?;
     if search.text.is_empty() {
-        return search.result(cx, Vec::new(), call);
+        return Ok(search.result(cx, Vec::new(), call)?);
     }
     // 0 is all of them, and a negative number the first.
-    let occurrence = match integer(cx, values, 4, 0)? {
+    let occurrence = match integer(cx, &values, 4, 0)? {
         ..0 => 1,
         number => number as usize,
     };
@@ -494,7 +527,7 @@ fn regexp_replace(
         return Ok(cx.too_large("regexp_replace"));
     }
     out.extend_from_slice(rest);
-    search.result(cx, out, call)
+    Ok(search.result(cx, out, call)?)
 }
 
 /// ICU's template: `$1` and `${name}` are groups, a backslash takes the next character as it is. Ends early

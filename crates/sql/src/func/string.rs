@@ -7,9 +7,11 @@ use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, V
 
 use super::edit::{self, Side};
 use super::locale::{self, Locale};
+use super::turns::{OnNull, Read, Turn};
 use super::{
     Evaluation, Function, MANY, Typed, characters, function, text_length, text_of_length, text_type,
 };
+use crate::expr::compare::text_collation;
 use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Domain, Expr, Node};
 use crate::place::At;
@@ -26,48 +28,64 @@ pub static FUNCTIONS: &[Function] = &[
     function("char_length", (1, 1), int, Strict(char_length)),
     function("character_length", (1, 1), int, Strict(char_length)),
     function("concat", (1, MANY), concat_type, Strict(concat)),
-    function("concat_ws", (2, MANY), concat_ws_type, Nullable(concat_ws)),
-    function("conv", (3, 3), conv_type, Strict(conv)),
+    function("concat_ws", (2, MANY), concat_ws_type, Nullable(concat_ws)).in_turns(CONCAT_WS),
+    function("conv", (3, 3), conv_type, Strict(conv)).in_turns(COUNTED),
     function("elt", (2, MANY), elt_type, Lazy(elt)),
-    function("export_set", (3, 5), export_set_type, Strict(export_set)),
-    function("field", (2, MANY), int_never_null, Nullable(field)),
+    function("export_set", (3, 5), export_set_type, Strict(export_set)).in_turns(EXPORT_SET),
+    function("field", (2, MANY), int_never_null, Lazy(field)),
     function("find_in_set", (2, 2), int, Strict(find_in_set)),
-    function("format", (2, 3), text_length::formatted, Nullable(format)),
+    function("format", (2, 3), text_length::formatted, Nullable(format)).in_turns(FORMAT),
     function("hex", (1, 1), hex_type, Strict(hex)),
-    function("insert", (4, 4), insert_type, Strict(insert)),
+    function("insert", (4, 4), insert_type, Strict(insert)).in_turns(INSERT),
     function("instr", (2, 2), int, Strict(instr)),
     function("lcase", (1, 1), first_type, Strict(lower)),
-    function("left", (2, 2), text_length::part, Strict(left)),
+    function("left", (2, 2), text_length::part, Strict(left)).in_turns(COUNTED),
     function("length", (1, 1), int, Strict(length)),
-    function("locate", (2, 3), int, Strict(locate)),
+    function("locate", (2, 3), int, Strict(locate)).in_turns(LOCATE),
     function("lower", (1, 1), first_type, Strict(lower)),
-    function("lpad", (3, 3), text_length::padded, Strict(lpad)),
+    function("lpad", (3, 3), text_length::padded, Strict(lpad)).in_turns(PADDED),
     function("ltrim", (1, 1), first_type, Strict(ltrim)),
     function("make_set", (2, MANY), tail_type, Lazy(make_set)),
-    function("mid", (2, 3), first_type, Strict(substring)),
+    function("mid", (2, 3), first_type, Strict(substring)).in_turns(COUNTED),
     function("oct", (1, 1), number_text, Strict(oct)),
     function("octet_length", (1, 1), int, Strict(length)),
     function("ord", (1, 1), int, Strict(ord)),
-    function("position", (2, 2), int, Strict(locate)),
+    function("position", (2, 2), int, Strict(locate)).in_turns(LOCATE),
     function("quote", (1, 1), quote_type, Nullable(quote)),
-    function("repeat", (2, 2), text_length::repeated, Strict(repeat)),
+    function("repeat", (2, 2), text_length::repeated, Strict(repeat)).in_turns(COUNTED),
     function("replace", (3, 3), text_length::replaced, Strict(replace)),
     function("reverse", (1, 1), first_type, Strict(reverse)),
-    function("right", (2, 2), text_length::part, Strict(right)),
-    function("rpad", (3, 3), text_length::padded, Strict(rpad)),
+    function("right", (2, 2), text_length::part, Strict(right)).in_turns(COUNTED),
+    function("rpad", (3, 3), text_length::padded, Strict(rpad)).in_turns(PADDED),
     function("rtrim", (1, 1), first_type, Strict(rtrim)),
     function("soundex", (1, 1), first_type, Strict(soundex)),
     function("space", (1, 1), text_length::spaces, Strict(space)),
     function("strcmp", (2, 2), int, Strict(strcmp)),
-    function("substr", (2, 3), first_type, Strict(substring)),
-    function("substring", (2, 3), first_type, Strict(substring)),
-    function("substring_index", (3, 3), substring_index_type, Strict(substring_index)),
+    function("substr", (2, 3), first_type, Strict(substring)).in_turns(COUNTED),
+    function("substring", (2, 3), first_type, Strict(substring)).in_turns(COUNTED),
+    function("substring_index", (3, 3), substring_index_type, Strict(substring_index))
+        .in_turns(SUBSTRING_INDEX),
     // TRIM(side what FROM text) is bound as trim('side', what, text)
-    function("trim", (3, 3), trim_type, Strict(trim)),
+    function("trim", (3, 3), trim_type, Strict(trim)).in_turns(TRIM),
     function("ucase", (1, 1), first_type, Strict(upper)),
     function("unhex", (1, 1), binary_of_first, Strict(unhex)),
     function("upper", (1, 1), first_type, Strict(upper)),
 ];
+
+/// A text, then a number or two.
+const COUNTED: &[Turn] = &[Turn::of(0), Turn::of(1).read(Read::Integer), Turn::of(2).read(Read::Integer)];
+/// A separator is there or nothing is; what it separates may be NULL.
+const CONCAT_WS: &[Turn] = &[Turn::of(0)];
+const EXPORT_SET: &[Turn] =
+    &[Turn::of(0).read(Read::Bits), Turn::of(1), Turn::of(2), Turn::of(4).read(Read::Integer), Turn::of(3)];
+/// NULL is a locale, which is unknown.
+const FORMAT: &[Turn] = &[Turn::of(1).read(Read::Integer), Turn::of(2).null(OnNull::Passes), Turn::of(0)];
+const INSERT: &[Turn] =
+    &[Turn::of(0), Turn::of(3), Turn::of(1).read(Read::Integer), Turn::of(2).read(Read::Integer)];
+const LOCATE: &[Turn] = &[Turn::of(1), Turn::of(0), Turn::of(2).read(Read::Integer)];
+const PADDED: &[Turn] = &[Turn::of(0), Turn::of(2), Turn::of(1).read(Read::Integer)];
+const SUBSTRING_INDEX: &[Turn] = &[Turn::of(0), Turn::of(2).read(Read::Integer), Turn::of(1)];
+const TRIM: &[Turn] = &[Turn::of(2), Turn::of(1)];
 
 fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(SqlType::BIGINT, arguments))
@@ -103,9 +121,8 @@ fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 /// The collation of a text that is changed: what is put into it does not change that.
 pub(super) fn collation_of(text: &Expr, connection: CollationId) -> CollationId {
     match &text.ty {
-        ty if ty.is_string() => ty.collation(),
-        SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
-        _ => connection,
+        SqlType::Null => CollationId::BINARY,
+        _ => text_collation(text).unwrap_or(connection),
     }
 }
 
@@ -322,18 +339,14 @@ fn elt(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Valu
     }
 }
 
-fn field(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values.at(0)?.is_null() {
-        return Ok(Value::Int(0));
-    }
+/// Looks no further than it must.
+fn field(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let domain = field_domain(arguments)?;
-    let wanted = fielded(cx, values.at(0)?, arguments.at(0)?, domain)?;
-    for (place, (value, argument)) in values.iter().zip(arguments).enumerate().skip(1) {
-        if value.is_null() {
-            continue;
-        }
-        let value = fielded(cx, value, argument, domain)?;
-        if cx.compare(wanted.as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
+    let Some(wanted) = fielded(cx, arguments.at(0)?, domain)? else { return Ok(Value::Int(0)) };
+    for (place, argument) in arguments.iter().enumerate().skip(1) {
+        let Some(value) = fielded(cx, argument, domain)? else { continue };
+        let ordering = cx.compare(wanted.as_ref(), value.as_ref(), domain);
+        if cx.attempt(ordering)? == Some(std::cmp::Ordering::Equal) {
             return Ok(Value::Int(place as i64));
         }
     }
@@ -357,17 +370,22 @@ fn field_domain(arguments: &[Expr]) -> SqlResult<Domain> {
     Ok(if given().all(|argument| is_exact(&argument.ty)) { Domain::Decimal } else { Domain::Double })
 }
 
-/// A value as FIELD compares it in a domain.
-fn fielded(cx: &mut Context<'_>, value: &Value, argument: &Expr, domain: Domain) -> SqlResult<Value> {
-    match (domain, value) {
+/// A value as FIELD compares it in a domain; `None` if it is NULL.
+fn fielded(cx: &mut Context<'_>, argument: &Expr, domain: Domain) -> SqlAttempt<Option<Value>> {
+    let value = argument.eval(cx)?;
+    let value = match (domain, &value) {
+        (_, Value::Null) => return Ok(None),
         (Domain::Text(collation), _) => {
-            Ok(Value::Bytes(cx.text(value, argument, &text_of_length(0, collation))?))
+            let text = cx.text(&value, argument, &text_of_length(0, collation));
+            Value::Bytes(cx.attempt(text)?)
         }
         (_, Value::Bytes(text)) if argument.ty == SqlType::Json => {
-            cx.cast_from_json(text, argument, &CastTarget::Double)
+            cx.cast_from_json(text, argument, &CastTarget::Double)?
         }
-        _ => Ok(value.clone()),
-    }
+        (Domain::Double, _) => Value::Double(cx.to_f64(value.as_ref())?),
+        _ => value,
+    };
+    Ok(Some(value))
 }
 
 /// The two arguments as text in the collation they agree on.
@@ -419,7 +437,10 @@ fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         let place = place.filter(|place| bits >> place & 1 == 1);
         return Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)));
     }
-    let (item, list, collation) = pair(cx, values, arguments, "find_in_set")?;
+    // A constant has been converted beforehand; of two columns MySQL compares the bytes.
+    let both = [arguments.at(0)?, arguments.at(1)?];
+    let collation = crate::expr::compare::aggregate_collations(&both, "find_in_set")?.0;
+    let (item, list) = (text_of(values.at(0)?, &both[0].ty), text_of(values.at(1)?, &both[1].ty));
     let place = cx.watched(|watch| edit::find_in_set(collation.get(), &item, &list, watch))?;
     Ok(Value::Int(place))
 }

@@ -14,6 +14,7 @@ use palisade_catalog::{CollationId, Date, DateTime, Decimal, SqlType, Time, Time
 use super::date_format::{self, Moment};
 use super::string::keyword;
 use super::time_sum::{long_time, moment_in_place};
+use super::turns::{OnNull, Read, Turn};
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
 use crate::expr::cast;
@@ -25,7 +26,7 @@ use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("convert_tz", (3, 3), datetime_type, Strict(convert_tz)),
+    function("convert_tz", (3, 3), datetime_type, Lazy(convert_tz)),
     volatile("curdate", (0, 0), date_never_null, Strict(curdate)),
     volatile("current_date", (0, 0), date_never_null, Strict(curdate)),
     volatile("current_time", (0, 1), now_time_type, Strict(curtime)),
@@ -33,9 +34,9 @@ pub static FUNCTIONS: &[Function] = &[
     volatile("curtime", (0, 1), now_time_type, Strict(curtime)),
     function("date", (1, 1), date_type, Strict(date)),
     function("date_add", (3, 3), date_add_type, Lazy(|cx, a, call| added(cx, a, call, [0, 1, 2], false))),
-    function("date_format", (2, 2), format_type, Strict(format_date)),
+    function("date_format", (2, 2), format_type, Strict(format_date)).in_turns(DATE_FORMAT),
     function("date_sub", (3, 3), date_add_type, Lazy(|cx, a, call| added(cx, a, call, [0, 1, 2], true))),
-    function("datediff", (2, 2), int, Strict(datediff)),
+    function("datediff", (2, 2), int, Strict(datediff)).in_turns(DATEDIFF),
     function("day", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.day().into())))),
     function("dayname", (1, 1), name_type, Strict(dayname)),
     function("dayofmonth", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.day().into())))),
@@ -53,21 +54,21 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     function("extract", (2, 2), int, Strict(extract)),
     function("from_days", (1, 1), date_type, Strict(from_days)),
-    function("from_unixtime", (1, 2), from_unixtime_type, Strict(from_unixtime)),
+    function("from_unixtime", (1, 2), from_unixtime_type, Strict(from_unixtime)).in_turns(FROM_UNIXTIME),
     function("get_format", (2, 2), format_name_type, Strict(get_format)),
     function("hour", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(_, hour, ..)| hour.into()))),
     function("last_day", (1, 1), date_type, Strict(last_day)),
     volatile("localtime", (0, 1), now_type, Strict(now)),
     volatile("localtimestamp", (0, 1), now_type, Strict(now)),
-    function("makedate", (2, 2), date_type, Strict(makedate)),
-    function("maketime", (3, 3), make_time_type, Strict(maketime)),
+    function("makedate", (2, 2), date_type, Strict(makedate)).in_turns(MAKEDATE),
+    function("maketime", (3, 3), make_time_type, Strict(maketime)).in_turns(MAKETIME),
     function("microsecond", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(.., micros)| micros.into()))),
     function("minute", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(_, _, minute, ..)| minute.into()))),
     function("month", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.month().into())))),
     function("monthname", (1, 1), name_type, Strict(monthname)),
     volatile("now", (0, 1), now_type, Strict(now)),
-    function("period_add", (2, 2), int, Strict(period_add)),
-    function("period_diff", (2, 2), int, Strict(period_diff)),
+    function("period_add", (2, 2), int, Strict(period_add)).in_turns(INTEGERS),
+    function("period_diff", (2, 2), int, Strict(period_diff)).in_turns(INTEGERS),
     function(
         "quarter",
         (1, 1),
@@ -83,28 +84,44 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     volatile("sysdate", (0, 1), now_type, Strict(sysdate)),
     function("time", (1, 1), time_type, Strict(time)),
-    function("time_format", (2, 2), format_type, Strict(format_time)),
+    function("time_format", (2, 2), format_type, Lazy(format_time)),
     function("time_to_sec", (1, 1), int, Strict(time_to_sec)),
-    function("timestamp", (1, 2), timestamp_type, Strict(timestamp)),
+    function("timestamp", (1, 2), timestamp_type, Strict(timestamp)).in_turns(TIMESTAMP),
     function(
         "timestampadd",
         (3, 3),
         timestampadd_type,
         Lazy(|cx, a, call| added(cx, a, call, [2, 1, 0], false)),
     ),
-    function("timestampdiff", (3, 3), int, Strict(timestampdiff)),
+    function("timestampdiff", (3, 3), int, Strict(timestampdiff)).in_turns(TIMESTAMPDIFF),
     function("to_days", (1, 1), int, Strict(to_days)),
     function("to_seconds", (1, 1), int, Strict(to_seconds)),
     volatile("unix_timestamp", (0, 1), unix_timestamp_type, Strict(unix_timestamp)),
     volatile("utc_date", (0, 0), date_never_null, Strict(utc_date)),
     volatile("utc_time", (0, 1), now_time_type, Strict(utc_time)),
     volatile("utc_timestamp", (0, 1), now_type, Strict(utc_timestamp)),
-    function("week", (1, 2), int, Nullable(week)),
+    function("week", (1, 2), int, Nullable(week)).in_turns(WEEK),
     function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_day(cx, v, |d| d.weekday().map(i64::from)))),
     function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_day(cx, v, |d| Some(d.week(3)?.0.into())))),
     function("year", (1, 1), year_type, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
-    function("yearweek", (1, 2), int, Nullable(yearweek)),
+    function("yearweek", (1, 2), int, Nullable(yearweek)).in_turns(WEEK),
 ];
+
+const DATE_FORMAT: &[Turn] = &[Turn::of(0).read(Read::PartialDateTime), Turn::of(1)];
+/// Both are looked at.
+const DATEDIFF: &[Turn] = &[
+    Turn::of(0).read(Read::CountedDate).null(OnNull::Waits),
+    Turn::of(1).read(Read::CountedDate).null(OnNull::Waits),
+];
+const FROM_UNIXTIME: &[Turn] = &[Turn::of(0).read(Read::Decimal), Turn::of(1)];
+const MAKEDATE: &[Turn] = &[Turn::of(1).read(Read::Integer), Turn::of(0).read(Read::Integer)];
+const MAKETIME: &[Turn] =
+    &[Turn::of(0).read(Read::Integer), Turn::of(1).read(Read::Integer), Turn::of(2).read(Read::Decimal)];
+const INTEGERS: &[Turn] = &[Turn::of(0).read(Read::Integer), Turn::of(1).read(Read::Integer)];
+const TIMESTAMP: &[Turn] = &[Turn::of(0).read(Read::DateTime), Turn::of(1)];
+const TIMESTAMPDIFF: &[Turn] = &[Turn::of(1).read(Read::DateTime), Turn::of(2).read(Read::DateTime)];
+/// A mode that is NULL is one.
+const WEEK: &[Turn] = &[Turn::of(0).read(Read::Date)];
 
 fn int(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(SqlType::BIGINT))
@@ -739,13 +756,20 @@ fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
     Ok(formatted(Moment::DateTime(datetime), values.at(1)?, arguments.at(1)?))
 }
 
-fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(moment) = moment_in_place(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
-    let moment = match moment {
-        Moment::DateTime(value) => Moment::Dated(value),
-        other => other,
+fn format_time(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let (value, format) = (arguments.at(0)?.eval(cx)?, arguments.at(1)?);
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let moment = match moment_in_place(cx, &value, arguments.at(0)?)? {
+        None => return Ok(Value::Null),
+        Some(Moment::DateTime(value)) => Moment::Dated(value),
+        Some(other) => other,
     };
-    Ok(formatted(moment, values.at(1)?, arguments.at(1)?))
+    match format.eval(cx)? {
+        Value::Null => Ok(Value::Null),
+        value => Ok(formatted(moment, &value, format)),
+    }
 }
 
 fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
@@ -807,16 +831,21 @@ fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
     }
 }
 
-fn convert_tz(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(local) = cx.to_datetime(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
-    let zone = |value: &Value, argument: &Expr| {
-        let name = text_of(value, &argument.ty);
-        let name = String::from_utf8_lossy(&name).into_owned();
-        if name.eq_ignore_ascii_case("system") { Some(cx.zone().clone()) } else { Zone::parse(&name) }
+/// The zones are looked at first.
+fn convert_tz(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let mut zone = |argument: &Expr| -> SqlAttempt<Option<Zone>> {
+        let name = match argument.eval(cx)? {
+            Value::Null => return Ok(None),
+            value => text_of(&value, &argument.ty),
+        };
+        let name = String::from_utf8_lossy(&name);
+        let is_system = name.eq_ignore_ascii_case("system");
+        Ok(if is_system { Some(cx.zone().clone()) } else { Zone::parse(&name) })
     };
-    let from = zone(values.at(1)?, arguments.at(1)?);
-    let to = zone(values.at(2)?, arguments.at(2)?);
+    let (from, to) = (zone(arguments.at(1)?)?, zone(arguments.at(2)?)?);
     let (Some(from), Some(to)) = (from, to) else { return Ok(Value::Null) };
+    let value = arguments.at(0)?.eval(cx)?;
+    let Some(local) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
     // A time before 1970 or after 3001 stays as it is.
     Ok(Value::DateTime(match from.to_unix_micros(local) {
         Some(micros) => Timestamp(micros).to_datetime(&to),

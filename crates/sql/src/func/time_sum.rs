@@ -11,17 +11,17 @@ use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Value};
 use super::date_format::Moment;
 use super::temporal::time_digits_of;
 use super::{Evaluation, Function, Typed, function, text_of_length};
-use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use Evaluation::Strict;
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::Lazy;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("addtime", (2, 2), sum_type, Strict(|cx, v, a, call| sum(cx, v, a, call, 1))),
-    function("subtime", (2, 2), sum_type, Strict(|cx, v, a, call| sum(cx, v, a, call, -1))),
-    function("timediff", (2, 2), difference_type, Strict(difference)),
+    function("addtime", (2, 2), sum_type, Lazy(|cx, a, call| sum(cx, a, call, 1))),
+    function("subtime", (2, 2), sum_type, Lazy(|cx, a, call| sum(cx, a, call, -1))),
+    function("timediff", (2, 2), difference_type, Lazy(difference)),
 ];
 
 /// Numbers from here on are dates; the greatest time is 8385959.
@@ -51,9 +51,12 @@ fn whole_time(text: &[u8], mode: TemporalMode) -> Option<Time> {
     (!read.dated && !read.trailing && !read.clamped).then_some(read.value)
 }
 
-/// An operand that is not NULL as a time or as a date and time; `None` with a warning if it is neither. The
-/// date may be no day of the calendar. An offset from UTC counts.
+/// An operand as a time or as a date and time; `None` with a warning if it is neither, and without one if it
+/// is NULL. The date may be no day of the calendar. An offset from UTC counts.
 fn moment(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
+    if value.is_null() {
+        return Ok(None);
+    }
     let (moment, offset) = read_moment(cx, value, operand)?;
     Ok(match (moment, offset) {
         (Some(Moment::DateTime(there)), Some(seconds)) => {
@@ -151,26 +154,22 @@ fn clamped(micros: i64) -> Time {
 }
 
 /// The first operand plus or minus the second, which is a time.
-fn sum(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    call: &Expr,
-    sign: i64,
-) -> SqlResult<Value> {
-    let Some(start) = moment(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
+fn sum(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr, sign: i64) -> SqlAttempt<Value> {
+    let first = arguments.at(0)?.eval(cx)?;
+    let Some(start) = moment(cx, &first, arguments.at(0)?)? else { return Ok(Value::Null) };
     if let Moment::DateTime(start) = start
-        && is_refused(cx, start.date(), values.at(0)?)
+        && is_refused(cx, start.date(), &first)
     {
-        let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-        if matches!(values.at(0)?, Value::Bytes(_)) {
+        let text = text_of(&first, &arguments.at(0)?.ty);
+        if matches!(first, Value::Bytes(_)) {
             cx.truncated("date", &text)?;
         } else {
             cx.incorrect("datetime", &text)?;
         }
         return Ok(Value::Null);
     }
-    let Some(amount) = cx.to_time(values.at(1)?.as_ref())? else { return Ok(Value::Null) };
+    let second = arguments.at(1)?.eval(cx)?;
+    let Some(amount) = cx.to_time(second.as_ref())? else { return Ok(Value::Null) };
     let amount = amount.micros() * sign;
     let (value, ty) = match start {
         Moment::DateTime(start) | Moment::Dated(start) => {
@@ -199,9 +198,11 @@ fn sum(
 }
 
 /// The time between two operands of the same kind; NULL for a time and a date.
-fn difference(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let Some(left) = moment(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
-    let Some(right) = moment(cx, values.at(1)?, arguments.at(1)?)? else { return Ok(Value::Null) };
+fn difference(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let first = arguments.at(0)?.eval(cx)?;
+    let Some(left) = moment(cx, &first, arguments.at(0)?)? else { return Ok(Value::Null) };
+    let second = arguments.at(1)?.eval(cx)?;
+    let Some(right) = moment(cx, &second, arguments.at(1)?)? else { return Ok(Value::Null) };
     let micros = match (left, right) {
         (Moment::DateTime(left), Moment::DateTime(right)) => {
             counted(left).zip(counted(right)).map(|(left, right)| left - right)

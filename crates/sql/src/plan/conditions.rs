@@ -72,8 +72,13 @@ pub(super) fn is_column(expr: &Expr, slot: usize, column: usize) -> bool {
 pub(super) fn usable(ty: &SqlType, domain: Domain, other: &Expr) -> bool {
     match ty {
         SqlType::Int { .. } => matches!(domain, Domain::Integer | Domain::Decimal | Domain::Double),
-        SqlType::Decimal { .. } => matches!(domain, Domain::Decimal | Domain::Integer),
-        SqlType::Double { .. } | SqlType::Float { .. } => domain == Domain::Double,
+        SqlType::Decimal { .. } => {
+            matches!(domain, Domain::Decimal | Domain::Integer) && !other.ty.is_string()
+        }
+        // No other number is as near to a constant as to be equal to it.
+        SqlType::Double { .. } | SqlType::Float { .. } => {
+            domain == Domain::Double || matches!(domain, Domain::Fixed(_)) && other.is_constant()
+        }
         SqlType::Char { collation, .. }
         | SqlType::VarChar { collation, .. }
         | SqlType::Text { collation, .. } => domain == Domain::Text(*collation) && is_text_value(&other.ty),

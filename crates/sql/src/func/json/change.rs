@@ -10,27 +10,27 @@ use palisade_catalog::json::{Json, Name};
 use palisade_catalog::{CollationId, Value};
 
 use super::{Arguments, json, written, wrong_count};
-use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, Typed, function};
-use Evaluation::Nullable;
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::Lazy;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("json_array_append", (3, MANY), |a, c| pairs("json_array_append", a, c), Nullable(array_append)),
-    function("json_array_insert", (3, MANY), |a, c| pairs("json_array_insert", a, c), Nullable(array_insert)),
-    function("json_insert", (3, MANY), |a, c| pairs("json_insert", a, c), Nullable(insert)),
-    function("json_merge", (2, MANY), json, Nullable(|cx, v, a, _| merge_preserve(cx, "json_merge", v, a))),
-    function("json_merge_patch", (2, MANY), json, Nullable(merge_patch)),
+    function("json_array_append", (3, MANY), |a, c| pairs("json_array_append", a, c), Lazy(array_append)),
+    function("json_array_insert", (3, MANY), |a, c| pairs("json_array_insert", a, c), Lazy(array_insert)),
+    function("json_insert", (3, MANY), |a, c| pairs("json_insert", a, c), Lazy(insert)),
+    function("json_merge", (2, MANY), json, Lazy(|cx, a, _| merge_preserve(cx, "json_merge", a))),
+    function("json_merge_patch", (2, MANY), json, Lazy(merge_patch)),
     function(
         "json_merge_preserve",
         (2, MANY),
         json,
-        Nullable(|cx, v, a, _| merge_preserve(cx, "json_merge_preserve", v, a)),
+        Lazy(|cx, a, _| merge_preserve(cx, "json_merge_preserve", a)),
     ),
-    function("json_remove", (2, MANY), json, Nullable(remove)),
-    function("json_replace", (3, MANY), |a, c| pairs("json_replace", a, c), Nullable(replace)),
-    function("json_set", (3, MANY), |a, c| pairs("json_set", a, c), Nullable(set)),
+    function("json_remove", (2, MANY), json, Lazy(remove)),
+    function("json_replace", (3, MANY), |a, c| pairs("json_replace", a, c), Lazy(replace)),
+    function("json_set", (3, MANY), |a, c| pairs("json_set", a, c), Lazy(set)),
 ];
 
 /// JSON, of a document and pairs.
@@ -41,19 +41,21 @@ fn pairs(function: &'static str, arguments: &[Expr], connection: CollationId) ->
     json(arguments, connection)
 }
 
-/// Makes the change for each pair; NULL if the document or a path is.
+/// Makes the change for each pair; NULL if the document or a path is. The value of a pair is asked for where
+/// it is needed.
 fn for_each_pair(
     cx: &mut Context<'_>,
-    arguments: Arguments<'_>,
-    mut change: impl FnMut(&mut Json, &Path, Json) -> SqlResult<()>,
-) -> SqlResult<Value> {
+    function: &'static str,
+    exprs: &[Expr],
+    change: impl Fn(&mut Json, &Path, &mut dyn FnMut() -> SqlAttempt<Json>) -> SqlAttempt<()>,
+) -> SqlAttempt<Value> {
+    let arguments = Arguments { function, exprs };
     let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    for position in (1..arguments.values.len()).step_by(2) {
+    for position in (1..exprs.len()).step_by(2) {
         let Some(path) = arguments.plain_path(cx, position)? else { return Ok(Value::Null) };
-        let value = arguments.value(cx, position + 1)?;
-        change(&mut document, &path, value)?;
+        change(&mut document, &path, &mut || arguments.value(cx, position + 1))?;
     }
-    written(cx, arguments.function, &document)
+    written(cx, function, &document)
 }
 
 /// The steps to what a path finds.
@@ -94,8 +96,9 @@ fn add(document: &mut Json, path: &Path, value: Json) {
     }
 }
 
-fn set(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(cx, Arguments { function: "json_set", values, exprs }, |document, path, value| {
+fn set(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    for_each_pair(cx, "json_set", exprs, |document, path, value| {
+        let value = value()?;
         match find_mut(document, path) {
             Some(found) => *found = value,
             None => add(document, path, value),
@@ -104,17 +107,18 @@ fn set(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlR
     })
 }
 
-fn insert(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(cx, Arguments { function: "json_insert", values, exprs }, |document, path, value| {
+fn insert(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    for_each_pair(cx, "json_insert", exprs, |document, path, value| {
         if find_mut(document, path).is_none() {
-            add(document, path, value);
+            add(document, path, value()?);
         }
         Ok(())
     })
 }
 
-fn replace(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(cx, Arguments { function: "json_replace", values, exprs }, |document, path, value| {
+fn replace(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    for_each_pair(cx, "json_replace", exprs, |document, path, value| {
+        let value = value()?;
         if let Some(found) = find_mut(document, path) {
             *found = value;
         }
@@ -123,11 +127,11 @@ fn replace(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
 }
 
 /// A value behind the last element of the array that is found; what is no array becomes one.
-fn array_append(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(cx, Arguments { function: "json_array_append", values, exprs }, |document, path, value| {
+fn array_append(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    for_each_pair(cx, "json_array_append", exprs, |document, path, value| {
         match find_mut(document, path) {
-            Some(Json::Array(items)) => items.push(value),
-            Some(other) => *other = Json::Array(vec![std::mem::replace(other, Json::Null), value]),
+            Some(Json::Array(items)) => items.push(value()?),
+            Some(other) => *other = Json::Array(vec![std::mem::replace(other, Json::Null), value()?]),
             None => {}
         }
         Ok(())
@@ -135,29 +139,29 @@ fn array_append(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr
 }
 
 /// A value before an element of an array, whether or not there is such an element.
-fn array_insert(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(cx, Arguments { function: "json_array_insert", values, exprs }, |document, path, value| {
+fn array_insert(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    for_each_pair(cx, "json_array_insert", exprs, |document, path, value| {
         let Some((above, Leg::Cell(index))) = parent(path) else {
-            return Err(mysql_error!(ER_INVALID_JSON_PATH_ARRAY_CELL));
+            return Err(mysql_error!(ER_INVALID_JSON_PATH_ARRAY_CELL).into());
         };
         if let Some(Json::Array(items)) = find_mut(document, &above) {
             let place = match index {
                 Index::FromStart(position) => (*position).min(items.len()),
                 Index::FromEnd(_) => index.within(items.len()).unwrap_or(0),
             };
-            items.insert(place, value);
+            items.insert(place, value()?);
         }
         Ok(())
     })
 }
 
-fn remove(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_remove", values, exprs };
+fn remove(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_remove", exprs };
     let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    for position in 1..values.len() {
+    for position in 1..exprs.len() {
         let Some(path) = arguments.plain_path(cx, position)? else { return Ok(Value::Null) };
         if path.legs.is_empty() {
-            return Err(mysql_error!(ER_JSON_VACUOUS_PATH));
+            return Err(mysql_error!(ER_JSON_VACUOUS_PATH).into());
         }
         let steps = steps_to(&document, &path).unwrap_or_default();
         let Some((last, above)) = steps.split_last() else { continue };
@@ -196,15 +200,10 @@ fn preserved(left: Json, right: Json) -> Json {
     }
 }
 
-fn merge_preserve(
-    cx: &mut Context<'_>,
-    function: &'static str,
-    values: &[Value],
-    exprs: &[Expr],
-) -> SqlResult<Value> {
-    let arguments = Arguments { function, values, exprs };
+fn merge_preserve(cx: &mut Context<'_>, function: &'static str, exprs: &[Expr]) -> SqlAttempt<Value> {
+    let arguments = Arguments { function, exprs };
     let mut merged: Option<Json> = None;
-    for position in 0..values.len() {
+    for position in 0..exprs.len() {
         let Some(next) = arguments.document(cx, position)? else { return Ok(Value::Null) };
         merged = Some(match merged {
             Some(before) => preserved(before, next),
@@ -215,10 +214,10 @@ fn merge_preserve(
 }
 
 /// A NULL makes the result unknown until something that is no object replaces it.
-fn merge_patch(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_merge_patch", values, exprs };
+fn merge_patch(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_merge_patch", exprs };
     let mut merged = arguments.document(cx, 0)?;
-    for position in 1..values.len() {
+    for position in 1..exprs.len() {
         let patch = arguments.document(cx, position)?;
         merged = match (merged, patch) {
             (_, None) | (None, Some(Json::Object(_))) => None,

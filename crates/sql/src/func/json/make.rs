@@ -5,21 +5,21 @@ use palisade_base::mysql_error;
 use palisade_catalog::json::{self, Json, Members, Name};
 use palisade_catalog::{CollationId, SqlType, Value};
 
-use super::convert::{Form, utf8_text};
+use super::convert::{Form, to_json, utf8_text};
 use super::{Arguments, document_error, long_text, not_binary, text, written, wrong_count};
-use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, Typed, characters, function};
 use crate::place::At;
-use Evaluation::{Nullable, Strict};
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("json_array", (0, MANY), super::json, Nullable(array)),
-    function("json_object", (0, MANY), object_type, Nullable(object)),
-    function("json_pretty", (1, 1), long_text, Nullable(pretty)),
+    function("json_array", (0, MANY), super::json, Lazy(array)),
+    function("json_object", (0, MANY), object_type, Lazy(object)),
+    function("json_pretty", (1, 1), long_text, Lazy(pretty)),
     function("json_quote", (1, 1), quote_type, Strict(quote)),
-    function("json_type", (1, 1), |_, _| text(17), Nullable(type_of)),
+    function("json_type", (1, 1), |_, _| text(17), Lazy(type_of)),
     function("json_unquote", (1, 1), unquote_type, Strict(unquote)),
     function("json_valid", (1, 1), super::bigint, Nullable(valid)),
 ];
@@ -60,12 +60,18 @@ fn is_too_long(cx: &Context<'_>, values: &[Value]) -> bool {
     bytes.sum::<usize>() > cx.packet_limit()
 }
 
-fn array(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_too_long(cx, values) {
+/// The values of all arguments.
+fn all(cx: &mut Context<'_>, exprs: &[Expr]) -> SqlAttempt<Vec<Value>> {
+    exprs.iter().map(|expr| expr.eval(cx)).collect()
+}
+
+fn array(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let values = all(cx, exprs)?;
+    if is_too_long(cx, &values) {
         return Ok(cx.too_large("json_array"));
     }
-    let arguments = Arguments { function: "json_array", values, exprs };
-    let items = (0..values.len()).map(|position| arguments.value(cx, position)).collect::<SqlResult<_>>()?;
+    let pairs = values.iter().zip(exprs);
+    let items = pairs.map(|(value, expr)| to_json(cx, value, expr)).collect::<SqlResult<_>>()?;
     written(cx, "json_array", &Json::Array(items))
 }
 
@@ -78,21 +84,21 @@ pub fn member_name(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResul
     Ok(Name(utf8_text(cx, value, expr)?))
 }
 
-fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_too_long(cx, values) {
+fn object(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let values = all(cx, exprs)?;
+    if is_too_long(cx, &values) {
         return Ok(cx.too_large("json_object"));
     }
-    let arguments = Arguments { function: "json_object", values, exprs };
     let mut members = Members::new();
     for position in (0..values.len()).step_by(2) {
         let name = member_name(cx, values.at(position)?, exprs.at(position)?)?;
-        members.insert(name, arguments.value(cx, position + 1)?);
+        members.insert(name, to_json(cx, values.at(position + 1)?, exprs.at(position + 1)?)?);
     }
     written(cx, "json_object", &Json::Object(members))
 }
 
-fn pretty(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(document) = (Arguments { function: "json_pretty", values, exprs }).document(cx, 0)? else {
+fn pretty(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let Some(document) = (Arguments { function: "json_pretty", exprs }).document(cx, 0)? else {
         return Ok(Value::Null);
     };
     // each level indents each of its lines: the length is a product
@@ -102,8 +108,8 @@ fn pretty(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     }
 }
 
-fn type_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let document = Arguments { function: "json_type", values, exprs }.document(cx, 0)?;
+fn type_of(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let document = Arguments { function: "json_type", exprs }.document(cx, 0)?;
     Ok(document.map_or(Value::Null, |document| Value::bytes(document.type_name())))
 }
 

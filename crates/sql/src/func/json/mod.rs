@@ -32,9 +32,9 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::{Typed, text_of_length};
-use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::place::At;
+use crate::{SqlAttempt, SqlResult};
 use convert::{Form, utf8_text};
 
 /// The collation of text that comes out of JSON.
@@ -65,11 +65,11 @@ fn wrong_count<T>(function: &str) -> SqlResult<T> {
     Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, function))
 }
 
-/// The arguments of one call, and what errors call it.
+/// The arguments of one call, and what errors call it. Each is computed when it is asked for: a call that a
+/// NULL ends does not look at those behind it.
 #[derive(Clone, Copy)]
 struct Arguments<'a> {
     function: &'static str,
-    values: &'a [Value],
     exprs: &'a [Expr],
 }
 
@@ -88,83 +88,95 @@ pub fn document_error(error: JsonError, number: usize, function: &str) -> MysqlE
 }
 
 impl Arguments<'_> {
-    fn is_null(&self, position: usize) -> SqlResult<bool> {
-        Ok(self.values.at(position)?.is_null())
+    /// The value of an argument: its bytes are work.
+    fn eval(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Value> {
+        let value = self.exprs.at(position)?.eval(cx)?;
+        if let Value::Bytes(text) = &value {
+            cx.checkpoint(text.len())?;
+        }
+        Ok(value)
     }
 
     /// The document that an argument is; `None` if it is NULL.
-    fn document(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Json>> {
-        self.read_document(cx, position)?.map_err(|error| document_error(error, position + 1, self.function))
+    fn document(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Option<Json>> {
+        let value = self.eval(cx, position)?;
+        let read = read_document(cx, &value, self.exprs.at(position)?, position + 1, self.function)?;
+        Ok(read.map_err(|error| document_error(error, position + 1, self.function))?)
     }
 
-    /// The same, with what is wrong with the text apart from what ends the statement.
-    fn read_document(
-        &self,
-        cx: &mut Context<'_>,
-        position: usize,
-    ) -> SqlResult<Result<Option<Json>, JsonError>> {
-        let (value, expr) = (self.values.at(position)?, self.exprs.at(position)?);
-        let number = position + 1;
-        match &expr.ty {
-            SqlType::Null => {}
-            SqlType::Enum { .. } | SqlType::Set { .. } => {
-                return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function));
-            }
-            ty if ty.is_string() => {}
-            _ => return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function)),
+    /// An argument's text in UTF-8, `None` if it is NULL; 3144 of a binary string.
+    fn utf8(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Option<String>> {
+        match self.eval(cx, position)? {
+            Value::Null => Ok(None),
+            value => Ok(Some(utf8(cx, &value, self.exprs.at(position)?)?)),
         }
-        if value.is_null() {
-            return Ok(Ok(None));
-        }
-        let parsed = match (&expr.ty, value) {
-            (SqlType::Json, Value::Bytes(text)) => cx.read_json(text, Form::Normal)?,
-            _ => {
-                let text = self.utf8(cx, position)?;
-                cx.read_json(text.as_bytes(), Form::Any)?
-            }
-        };
-        Ok(parsed.map(Some))
-    }
-
-    /// An argument's text in UTF-8; 3144 of a binary string.
-    fn utf8(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<String> {
-        let expr = self.exprs.at(position)?;
-        not_binary(expr)?;
-        utf8_text(cx, self.values.at(position)?, expr)
     }
 
     /// The path that an argument is; `None` if it is NULL.
-    fn path(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Path>> {
-        if self.is_null(position)? {
-            return Ok(None);
+    fn path(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Option<Path>> {
+        match self.utf8(cx, position)? {
+            Some(text) => Ok(Some(read_path(&text)?)),
+            None => Ok(None),
         }
-        read_path(&self.utf8(cx, position)?).map(Some)
     }
 
     /// A path that finds one value at most; `None` if it is NULL.
-    fn plain_path(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Path>> {
+    fn plain_path(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Option<Path>> {
         match self.path(cx, position)? {
-            Some(path) if path.is_wild() => Err(mysql_error!(ER_INVALID_JSON_PATH_WILDCARD)),
+            Some(path) if path.is_wild() => Err(mysql_error!(ER_INVALID_JSON_PATH_WILDCARD).into()),
             path => Ok(path),
         }
     }
 
     /// Whether an argument says 'all', not 'one'; `None` if it is NULL.
-    fn all(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<bool>> {
-        if self.is_null(position)? {
-            return Ok(None);
-        }
-        match self.utf8(cx, position)?.to_ascii_lowercase().as_str() {
+    fn all(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Option<bool>> {
+        let Some(text) = self.utf8(cx, position)? else { return Ok(None) };
+        match text.to_ascii_lowercase().as_str() {
             "all" => Ok(Some(true)),
             "one" => Ok(Some(false)),
-            _ => Err(mysql_error!(ER_JSON_BAD_ONE_OR_ALL_ARG, self.function)),
+            _ => Err(mysql_error!(ER_JSON_BAD_ONE_OR_ALL_ARG, self.function).into()),
         }
     }
 
     /// An argument as JSON: NULL is `null`, a text is a string.
-    fn value(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Json> {
-        convert::to_json(cx, self.values.at(position)?, self.exprs.at(position)?)
+    fn value(&self, cx: &mut Context<'_>, position: usize) -> SqlAttempt<Json> {
+        let value = self.eval(cx, position)?;
+        Ok(convert::to_json(cx, &value, self.exprs.at(position)?)?)
     }
+}
+
+/// The document that a value is, `None` if it is NULL; what is wrong with its text apart from what ends the
+/// statement. Errors call it argument `number` of `function`.
+fn read_document(
+    cx: &mut Context<'_>,
+    value: &Value,
+    expr: &Expr,
+    number: usize,
+    function: &str,
+) -> SqlResult<Result<Option<Json>, JsonError>> {
+    match &expr.ty {
+        SqlType::Null => {}
+        SqlType::Enum { .. } | SqlType::Set { .. } => {
+            return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, function));
+        }
+        ty if ty.is_string() => {}
+        _ => return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, function)),
+    }
+    let parsed = match (&expr.ty, value) {
+        (_, Value::Null) => return Ok(Ok(None)),
+        (SqlType::Json, Value::Bytes(text)) => cx.read_json(text, Form::Normal)?,
+        _ => {
+            let text = utf8(cx, value, expr)?;
+            cx.read_json(text.as_bytes(), Form::Any)?
+        }
+    };
+    Ok(parsed.map(Some))
+}
+
+/// A value's text in UTF-8; 3144 of a binary string.
+fn utf8(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<String> {
+    not_binary(expr)?;
+    utf8_text(cx, value, expr)
 }
 
 /// 3144 of a binary string.
@@ -198,11 +210,11 @@ fn written_array<'a>(
     cx: &mut Context<'_>,
     function: &str,
     items: impl Iterator<Item = &'a Json>,
-) -> SqlResult<Value> {
+) -> SqlAttempt<Value> {
     let mut out = vec![b'['];
     for item in items {
         if item.nesting() >= MAX_DEPTH {
-            return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
+            return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP).into());
         }
         if out.len() > 1 {
             out.extend_from_slice(b", ");
@@ -218,9 +230,9 @@ fn written_array<'a>(
 }
 
 /// A document as a value of type JSON; 3157 if it has grown too deep, NULL with 1301 if it is too long.
-fn written(cx: &mut Context<'_>, function: &str, document: &Json) -> SqlResult<Value> {
+fn written(cx: &mut Context<'_>, function: &str, document: &Json) -> SqlAttempt<Value> {
     if document.is_too_deep() {
-        return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
+        return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP).into());
     }
     Ok(match cx.write_json(document)? {
         Some(text) => Value::bytes(text),

@@ -3,23 +3,25 @@
 use palisade_catalog::Value;
 use palisade_catalog::json::Json;
 
+use super::convert::to_json;
 use super::{Arguments, bigint, json, truth, written};
-use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, function};
-use Evaluation::Nullable;
+use crate::place::At;
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::Lazy;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("json_contains", (2, 3), bigint, Nullable(contains)),
-    function("json_contains_path", (3, MANY), bigint, Nullable(contains_path)),
-    function("json_depth", (1, 1), bigint, Nullable(depth)),
-    function("json_extract", (2, MANY), json, Nullable(extract)),
-    function("json_keys", (1, 2), json, Nullable(keys)),
-    function("json_length", (1, 2), bigint, Nullable(length)),
-    function("json_overlaps", (2, 2), truth, Nullable(overlaps)),
+    function("json_contains", (2, 3), bigint, Lazy(contains)),
+    function("json_contains_path", (3, MANY), bigint, Lazy(contains_path)),
+    function("json_depth", (1, 1), bigint, Lazy(depth)),
+    function("json_extract", (2, MANY), json, Lazy(extract)),
+    function("json_keys", (1, 2), json, Lazy(keys)),
+    function("json_length", (1, 2), bigint, Lazy(length)),
+    function("json_overlaps", (2, 2), truth, Lazy(overlaps)),
     // value MEMBER OF (array) is bound as this
-    function("member of", (2, 2), truth, Nullable(member_of)),
+    function("member of", (2, 2), truth, Lazy(member_of)),
 ];
 
 fn int(value: usize) -> Value {
@@ -35,12 +37,12 @@ fn is_equal(left: &Json, right: &Json) -> bool {
 }
 
 /// What one path finds, or all that several do, or one that may find several: then in an array.
-fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_extract", values, exprs };
+fn extract(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_extract", exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    let mut several = values.len() > 2;
+    let mut several = exprs.len() > 2;
     let mut found = Vec::new();
-    for position in 1..values.len() {
+    for position in 1..exprs.len() {
         let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         several |= path.is_wild();
         let locations = super::found(cx, &path, &document, true)?;
@@ -57,10 +59,10 @@ fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
 fn with_part(
     cx: &mut Context<'_>,
     arguments: Arguments<'_>,
-    answer: impl FnOnce(&mut Context<'_>, &Json) -> SqlResult<Value>,
-) -> SqlResult<Value> {
+    answer: impl FnOnce(&mut Context<'_>, &Json) -> SqlAttempt<Value>,
+) -> SqlAttempt<Value> {
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    if arguments.values.len() < 2 {
+    if arguments.exprs.len() < 2 {
         return answer(cx, &document);
     }
     let Some(path) = arguments.plain_path(cx, 1)? else { return Ok(Value::Null) };
@@ -71,11 +73,11 @@ fn with_part(
 }
 
 /// A path may find several values here: then it is their number. Errors know of it as an extraction, as MySQL's do.
-fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let function = if values.len() < 2 { "json_length" } else { "json_extract" };
-    let arguments = Arguments { function, values, exprs };
+fn length(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let function = if exprs.len() < 2 { "json_length" } else { "json_extract" };
+    let arguments = Arguments { function, exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    if values.len() < 2 {
+    if exprs.len() < 2 {
         return Ok(int(document.length()));
     }
     let Some(path) = arguments.path(cx, 1)? else { return Ok(Value::Null) };
@@ -86,8 +88,8 @@ fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     })
 }
 
-fn keys(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    with_part(cx, Arguments { function: "json_keys", values, exprs }, |cx, part| match part {
+fn keys(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    with_part(cx, Arguments { function: "json_keys", exprs }, |cx, part| match part {
         Json::Object(members) => written(
             cx,
             "json_keys",
@@ -97,8 +99,8 @@ fn keys(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sql
     })
 }
 
-fn depth(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let document = Arguments { function: "json_depth", values, exprs }.document(cx, 0)?;
+fn depth(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let document = Arguments { function: "json_depth", exprs }.document(cx, 0)?;
     Ok(document.map_or(Value::Null, |document| int(document.depth())))
 }
 
@@ -162,11 +164,11 @@ fn any_equal(cx: &mut Context<'_>, items: &[Json], wanted: &Json) -> SqlResult<b
     Ok(false)
 }
 
-fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_contains", values, exprs };
+fn contains(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_contains", exprs };
     let Some(target) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(candidate) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
-    if values.len() < 3 {
+    if exprs.len() < 3 {
         return Ok(boolean(is_contained(cx, &candidate, &target)?));
     }
     let Some(path) = arguments.plain_path(cx, 2)? else { return Ok(Value::Null) };
@@ -176,12 +178,12 @@ fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) ->
     })
 }
 
-/// Whether one path finds something, or all do. Looks no further than it must, so that a NULL behind does not matter.
-fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_contains_path", values, exprs };
+/// Whether one path finds something, or all do. Looks no further than it must.
+fn contains_path(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_contains_path", exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
-    for position in 2..values.len() {
+    for position in 2..exprs.len() {
         let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         if super::found(cx, &path, &document, true)?.is_empty() == all {
             return Ok(boolean(!all));
@@ -190,8 +192,8 @@ fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Exp
     Ok(boolean(all))
 }
 
-fn overlaps(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_overlaps", values, exprs };
+fn overlaps(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_overlaps", exprs };
     let Some(left) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(right) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
     Ok(boolean(match (&left, &right) {
@@ -220,13 +222,14 @@ fn share_an_element(cx: &mut Context<'_>, left: &[Json], right: &[Json]) -> SqlR
     Ok(false)
 }
 
-fn member_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "member of", values, exprs };
-    if arguments.is_null(0)? {
-        return Ok(Value::Null);
-    }
+fn member_of(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "member of", exprs };
+    let wanted = match arguments.eval(cx, 0)? {
+        Value::Null => return Ok(Value::Null),
+        wanted => wanted,
+    };
     let Some(array) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
-    let wanted = arguments.value(cx, 0)?;
+    let wanted = to_json(cx, &wanted, exprs.at(0)?)?;
     Ok(boolean(match &array {
         Json::Array(items) => any_equal(cx, items, &wanted)?,
         other => is_equal(other, &wanted),

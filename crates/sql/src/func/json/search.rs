@@ -9,12 +9,12 @@ use palisade_catalog::json::Json;
 use palisade_catalog::json::path::{Path, Step, path_text};
 
 use super::{Arguments, COLLATION, json, written};
-use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, function};
+use crate::{SqlAttempt, SqlResult};
 
 /// Its declaration.
-pub static FUNCTIONS: &[Function] = &[function("json_search", (3, MANY), json, Evaluation::Nullable(search))];
+pub static FUNCTIONS: &[Function] = &[function("json_search", (3, MANY), json, Evaluation::Lazy(search))];
 
 /// What strings are compared with, and the paths of those that are like it.
 struct Search {
@@ -78,37 +78,28 @@ const UNITS_A_BYTE: usize = 8;
 
 /// JSON_SEARCH(document, 'one' | 'all', pattern [, escape [, path ...]]): the path of the string that is like the
 /// pattern, or those of several in an array.
-fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_search", values, exprs };
+fn search(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let arguments = Arguments { function: "json_search", exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
-    let escape = match values.get(3) {
-        None | Some(Value::Null) => String::new(),
-        Some(_) => arguments.utf8(cx, 3)?,
+    let escape = match exprs.get(3) {
+        None => String::new(),
+        Some(_) => arguments.utf8(cx, 3)?.unwrap_or_default(),
     };
     if escape.chars().count() > 1 {
-        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
+        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE").into());
     }
     let mut paths = Vec::new();
-    for position in 4..values.len() {
+    for position in 4..exprs.len() {
         let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         paths.push(path);
     }
-    if arguments.is_null(2)? {
-        return Ok(Value::Null);
-    }
+    let Some(pattern) = arguments.utf8(cx, 2)? else { return Ok(Value::Null) };
     if paths.is_empty() {
         paths.push(Path { legs: Vec::new() });
     }
     let escape = if escape.is_empty() { "\\".to_owned() } else { escape };
-    let mut search = Search {
-        pattern: arguments.utf8(cx, 2)?,
-        escape,
-        all,
-        found: Vec::new(),
-        known: HashSet::new(),
-        length: 0,
-    };
+    let mut search = Search { pattern, escape, all, found: Vec::new(), known: HashSet::new(), length: 0 };
     for path in &paths {
         for location in super::found(cx, path, &document, false)? {
             let mut steps = location.steps;

@@ -6,7 +6,7 @@ use palisade_catalog::json::Json;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{SqlType, Value};
 
-use super::{Arguments, document_error, json};
+use super::{document_error, json, read_document, read_path, utf8};
 use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Expr, Node};
 use crate::func::{Evaluation, Function, function};
@@ -65,7 +65,7 @@ fn default(cx: &mut Context<'_>, clause: &[Expr]) -> SqlAttempt<Value> {
 }
 
 fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
-    let values = [arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?];
+    let (document, path) = (arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?);
     let (on_empty, on_error) = (arguments.part(2..4)?, arguments.part(4..6)?);
     for clause in [on_empty, on_error] {
         // As in MySQL a wrong default is an error where it is not needed, too.
@@ -73,12 +73,11 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
             default(cx, clause)?;
         }
     }
-    let read = Arguments { function: "json_value", values: &values, exprs: arguments };
-    if arguments.at(0)?.ty != SqlType::Json && !values.at(0)?.is_null() {
+    if arguments.at(0)?.ty != SqlType::Json && !document.is_null() {
         // a binary string is refused whatever the clauses say
-        read.utf8(cx, 0)?;
+        utf8(cx, &document, arguments.at(0)?)?;
     }
-    let document = read.read_document(cx, 0);
+    let document = read_document(cx, &document, arguments.at(0)?, 1, "json_value");
     let document = match cx.attempt(document)? {
         Ok(Some(document)) => document,
         Ok(None) => return Ok(Value::Null),
@@ -90,7 +89,10 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
             return answer(cx, on_error, error);
         }
     };
-    let Some(path) = read.path(cx, 1)? else { return Ok(Value::Null) };
+    if path.is_null() {
+        return Ok(Value::Null);
+    }
+    let path = read_path(&utf8(cx, &path, arguments.at(1)?)?)?;
     let found = super::found(cx, &path, &document, true);
     let found = cx.attempt(found)?;
     let value = match found.as_slice() {

@@ -122,7 +122,10 @@ impl<'t> Planning<'_, '_, 't> {
     /// A condition with the tables that it reads.
     pub(super) fn conjunct(&self, expr: Expr) -> Rc<Conjunct> {
         let sides = match &expr.node {
-            Node::Compare { comparison: Comparison::Equal, domain, left, right } => {
+            // What is nearly equal has no key.
+            Node::Compare { comparison: Comparison::Equal, domain, left, right }
+                if !matches!(domain, Domain::Fixed(_)) =>
+            {
                 Some((*domain, self.tables_of(left), self.tables_of(right)))
             }
             _ => None,
