@@ -623,6 +623,12 @@ impl Space {
         self.entry(page).is_ok_and(|entry| entry.frame().is_some())
     }
 
+    /// Whether the page is in memory, or a read of it is under way. What the answer is may have changed when
+    /// the caller looks at it.
+    pub fn is_coming(&self, page: PageNo) -> bool {
+        self.has(page) || self.read_under_way(page).is_some()
+    }
+
     /// What a read of `page` that is under way ends with.
     pub(crate) fn read_under_way(&self, page: PageNo) -> Option<Event> {
         match self.slow.lock().reads.get(&page)? {

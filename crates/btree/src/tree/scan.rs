@@ -22,8 +22,8 @@ use crate::layout::node::HEAD_SIZE;
 use crate::node::view::Slot;
 use crate::node::{Key, NodeView};
 
-/// Leaves that a scan has read ahead, at most: 256 KiB.
-pub const MOST_AHEAD: usize = 16;
+/// Leaves that a scan has read ahead, at most: an extent, 1 MiB in pages of 16 KiB.
+pub const MOST_AHEAD: usize = 64;
 
 /// Which way to scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,8 +249,20 @@ impl Tree {
         }
     }
 
-    /// Has leaves read that follow the one at `position` of `parent`, as far as `parent` knows them: at most `ahead`, and none
-    /// that begins beyond `until`. If the last of them is in memory, all have been asked for before.
+    /// Has leaves read that follow the one at `position` of `parent`, as far as `parent` knows them: at most
+    /// `ahead`, and none that begins beyond `until`. If the last of them is in memory, all have been asked for
+    /// before.
+    ///
+    /// They are asked for at every half of `ahead`, so that the other half, in one read where leaves are
+    /// neighbours, is under way while the scan is on this one:
+    ///
+    /// ```text
+    ///  position   0       4       8       12          ahead = 8
+    ///             |.......|.......|.......|
+    ///             asks for 1 - 8, then at 4 for 9 - 12, at 8 for 13 - 16
+    /// ```
+    ///
+    /// Elsewhere only a scan asks that comes to a leaf for which nothing has: its first one.
     fn read_ahead(
         &self,
         parent: &OptimisticPage<'_>,
@@ -269,8 +281,12 @@ impl Tree {
             Direction::Forward => (node.child(position + step), position + step - 1),
             Direction::Backward => (node.child(position - step), position - step),
         };
+        let half = 1_usize << (ahead / 2).max(1).ilog2();
         let ahead = ahead.min(known);
         if ahead == 0 || self.space().has(following(ahead).0) {
+            return;
+        }
+        if !position.is_multiple_of(half) && self.space().is_coming(following(1).0) {
             return;
         }
         let mut leaves = SmallVec::<[PageNo; MOST_AHEAD]>::new();
