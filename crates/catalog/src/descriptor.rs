@@ -179,8 +179,6 @@ impl IndexPart {
 pub struct Index {
     /// Its name; `PRIMARY` for the primary key.
     pub name: String,
-    /// Unique among all indexes of the server, never reused.
-    pub id: u64,
     /// What it orders by.
     pub parts: Vec<IndexPart>,
     /// PRIMARY KEY.
@@ -196,16 +194,24 @@ pub struct Index {
     pub implicit: bool,
     /// COMMENT.
     pub comment: String,
-    /// Root page of its tree.
+    /// Its trees, one for each of [`TableDef::partitions`]; none before the engine has made them.
+    pub trees: Vec<IndexTree>,
+}
+
+/// The tree that holds an index's entries of one partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexTree {
+    /// Unique among all trees of the server, never reused.
+    pub id: u64,
+    /// Its root page.
     pub root: PageNo,
 }
 
 impl Index {
-    /// An index without frills; id and root are the engine's to fill in.
+    /// An index without frills; its trees are the engine's to make.
     pub fn new(name: impl Into<String>, parts: Vec<IndexPart>) -> Index {
         Index {
             name: name.into(),
-            id: 0,
             parts,
             primary: false,
             unique: false,
@@ -213,7 +219,7 @@ impl Index {
             hidden: false,
             implicit: false,
             comment: String::new(),
-            root: PageNo::NONE,
+            trees: Vec::new(),
         }
     }
 
@@ -262,6 +268,13 @@ pub struct ForeignKey {
     pub on_update: String,
 }
 
+/// A part of a table's rows, with a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartitionDef {
+    /// The space (file) that holds it.
+    pub space: SpaceId,
+}
+
 /// All of a table, as plain data.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TableDef {
@@ -289,8 +302,9 @@ pub struct TableDef {
     pub options: Vec<(String, String)>,
     /// PARTITION BY clause as text.
     pub partitioning: Option<String>,
-    /// The space (file) that holds it.
-    pub space: SpaceId,
+    /// The parts that its rows are in; none before the engine has made them, and one of a table without
+    /// PARTITION BY.
+    pub partitions: Vec<PartitionDef>,
     /// First AUTO_INCREMENT value to give, as of creation or ALTER.
     pub auto_increment: u64,
     /// When it was created, microseconds since the epoch.
@@ -326,6 +340,22 @@ impl TableDef {
     /// The value of a table option, by its upper-case name.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The spaces of its partitions.
+    pub fn spaces(&self) -> impl Iterator<Item = SpaceId> {
+        self.partitions.iter().map(|partition| partition.space)
+    }
+
+    /// The trees of its indexes in all partitions.
+    pub fn trees(&self) -> impl Iterator<Item = &IndexTree> {
+        self.indexes.iter().flat_map(|index| &index.trees)
+    }
+
+    /// Whether it has a partition, and each index a tree in each.
+    pub fn is_placed(&self) -> bool {
+        let count = self.partitions.len();
+        count > 0 && self.indexes.iter().all(|index| index.trees.len() == count)
     }
 
     /// Position of the AUTO_INCREMENT column.

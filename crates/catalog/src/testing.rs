@@ -179,7 +179,6 @@ pub(crate) fn random_table(prng: &mut Prng) -> TableDef {
             parts.push(part);
         }
         let mut index = Index::new(format!("i{number}"), parts);
-        index.id = number;
         index.unique = prng.one_in(2);
         def.indexes.push(index);
     }

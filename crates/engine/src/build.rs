@@ -15,17 +15,18 @@ use palisade_base::{Blocked, PageNo, TrxId};
 use palisade_btree::mtr::max_entry_change_bytes;
 use palisade_btree::{Direction, MOST_AHEAD, Mtr, ScanEnd, Tree, overflow};
 use palisade_buffer::Space;
-use palisade_catalog::{Index, RowView, TableDef, Value, key, row};
+use palisade_catalog::{Index, IndexTree, RowView, TableDef, Value, key, row};
 use palisade_log::Log;
 use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, SecondaryHeader, UndoPtr};
 
 use crate::ddl::RowMapper;
+use crate::definition::in_place_of;
 use crate::engine::Engine;
 use crate::info::{self, LooseTree};
 use crate::metadata::{ExclusiveLock, TableName};
 use crate::rows::name_table;
 use crate::store::{How, ReadProgress, RowStore, is_external};
-use crate::table::Table;
+use crate::table::{Partition, Table};
 use crate::{Attempt, Error};
 
 /// Bytes of entries sorted at once.
@@ -45,7 +46,7 @@ impl Engine {
             if def.index_number(&index.name).is_some() {
                 return Err(Error::IndexExists(index.name.clone()));
             }
-            def.indexes.push(Index { id: 0, ..index.clone() });
+            def.indexes.push(Index { trees: Vec::new(), ..index.clone() });
         }
         self.change_indexes(lock, name, def).await
     }
@@ -59,70 +60,70 @@ impl Engine {
         name: &TableName,
         mut def: TableDef,
     ) -> Result<Arc<Table>, Error> {
-        let is_new = |index: &Index| index.id == 0;
+        let is_new = |index: &Index| index.trees.is_empty();
         let old = match def.indexes.iter().any(is_new) {
             true => self.settled_table(lock, name)?,
             false => self.usable_table(lock, name)?,
         };
-        def = TableDef { id: old.id, space: old.space, created_us: old.created_us, ..def };
+        def = in_place_of(def, &old);
         let numbered = def.indexes.iter().enumerate();
         let new: Vec<usize> = numbered.filter(|(_, index)| is_new(index)).map(|(number, _)| number).collect();
-        let goes = |index: &&Index| def.indexes.iter().all(|kept| kept.id != index.id);
-        let gone = old.indexes.iter().filter(goes);
-        let loose: Vec<_> = gone.map(|index| LooseTree { root: index.root, index: index.id }).collect();
         self.under(lock, move |engine| {
             if def.auto_increment > 1 {
                 retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;
             }
-            let first = engine.new_ids(new.len() as u64)?;
-            for (number, id) in new.iter().zip(first..) {
-                def.indexes[*number].id = id;
+            let partitions = def.partitions.len();
+            let first = engine.new_ids((new.len() * partitions) as u64)?;
+            let mut ids = (first..).map(|id| IndexTree { id, root: PageNo::NONE });
+            for number in &new {
+                def.indexes[*number].trees = ids.by_ref().take(partitions).collect();
             }
             palisade_catalog::Table::new(def.clone())?;
             let def = engine.build_indexes(&old, def, &new)?;
-            engine.exchange_indexes(&old, def, &loose)
+            engine.exchange_indexes(&old, def)
         })
         .await
     }
 
-    /// Makes `def`, whose trees are there, the table's definition; `loose` are the trees that it does
-    /// without. Blocks.
-    fn exchange_indexes(
-        self: &Arc<Self>,
-        old: &Arc<Table>,
-        def: TableDef,
-        loose: &[LooseTree],
-    ) -> Result<Arc<Table>, Error> {
-        let space = &old.runtime().space;
-        let noted = match loose {
-            [] => Ok(()),
-            loose => retry_blocking(|| info::note_loose(&self.log, space, loose)),
-        };
+    /// Makes `def`, whose trees are there, the table's definition. Trees that it does without go. Blocks.
+    fn exchange_indexes(self: &Arc<Self>, old: &Arc<Table>, def: TableDef) -> Result<Arc<Table>, Error> {
+        let mut noted = Ok(());
+        for partition in old.partitions() {
+            let gone = partition.trees().iter().filter(|tree| !has_tree(&def, tree.index_id()));
+            let loose: Vec<_> =
+                gone.map(|tree| LooseTree { root: tree.root(), index: tree.index_id() }).collect();
+            if noted.is_ok() && !loose.is_empty() {
+                noted = retry_blocking(|| info::note_loose(&self.log, partition.space(), &loose));
+            }
+        }
         let new = noted.and_then(|()| self.redefine(old, def));
         let table = new.as_ref().unwrap_or(old);
-        if !loose.is_empty() {
-            let is_gone = |tree: &&Tree| table.indexes.iter().all(|index| index.id != tree.index_id());
-            self.registry.remove(old.trees().iter().filter(is_gone));
+        let gone: Vec<_> = old.trees().filter(|tree| !has_tree(table, tree.index_id())).collect();
+        if !gone.is_empty() {
+            self.registry.remove(gone);
             self.trx.wait_for_undo_users();
         }
-        free_loose_trees(&self.log, space, table)?;
+        old.partitions()
+            .iter()
+            .try_for_each(|partition| free_loose_trees(&self.log, partition.space(), table))?;
         new
     }
 
     /// Builds the trees of the indexes of these numbers. Blocks.
     fn build_indexes(&self, table: &Table, mut def: TableDef, numbers: &[usize]) -> Result<TableDef, Error> {
-        let space = &table.runtime().space;
+        let spaces = table.runtime().spaces();
         let built: Result<(), Error> = (|| {
             for number in numbers {
-                let index = &mut def.indexes[*number];
-                index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
+                for (tree, space) in def.indexes[*number].trees.iter_mut().zip(spaces) {
+                    tree.root = retry_blocking(|| info::create_loose(&self.log, space, tree.id))?;
+                }
             }
             let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
             let new = Arc::new(new);
             numbers.iter().try_for_each(|number| build_index(&self.log, &new, *number))
         })();
         if built.is_err() {
-            free_loose_trees(&self.log, space, table)?;
+            spaces.iter().try_for_each(|space| free_loose_trees(&self.log, space, table))?;
         }
         built.map(|()| def).map_err(|error| name_table(error, table))
     }
@@ -180,13 +181,27 @@ impl Engine {
         new: &Arc<Table>,
         map: &mut RowMapper<'_>,
     ) -> Result<(), Error> {
+        for partition in old.partitions() {
+            self.copy_partition(old, partition.tree(0), new, map).await?;
+        }
+        Ok(())
+    }
+
+    /// The same of one of its partitions, by its clustered tree.
+    async fn copy_partition(
+        self: &Arc<Self>,
+        old: &Table,
+        tree: &Tree,
+        new: &Arc<Table>,
+        map: &mut RowMapper<'_>,
+    ) -> Result<(), Error> {
         let mut cursor = Cursor::new();
         let mut values = Vec::new();
         let row_id = new.row_id_column();
         let keeps_row_id = row_id.is_some() && old.row_id_column().is_some();
-        while retry(|| cursor.next_leaf(old.tree(0))).await? {
+        while retry(|| cursor.next_leaf(tree)).await? {
             for number in 0..cursor.rows.len() {
-                let bytes = retry(|| cursor.row(old.tree(0), number)).await?;
+                let bytes = retry(|| cursor.row(tree, number)).await?;
                 let view = RowView::new(old, &bytes).map_err(|_| damaged_row(old))?;
                 values.clear();
                 map(&view, &mut values)?;
@@ -214,7 +229,8 @@ impl Engine {
         let mut key = Vec::new();
         key::entry_key(table, 0, &view, &mut key).map_err(|_| damaged_row(table))?;
         let (mut flags, mut reference) = (0, None);
-        let space = &table.runtime().space;
+        let tree = table.sole_partition().tree(0);
+        let space = tree.space();
         if is_external(space.page_size(), key.len(), row.len()) {
             flags = EXTERNAL;
             reference = Some(self.write_built_chain(space, row).await?);
@@ -222,7 +238,6 @@ impl Engine {
         let mut value = Vec::new();
         ClusteredHeader { writer: TrxId::NONE, roll: UndoPtr::NONE, flags }.put(&mut value);
         value.extend_from_slice(reference.as_ref().map_or(row, |reference| reference));
-        let tree = table.tree(0);
         match retry(|| insert_new(&self.log, tree, &key, &value)).await? {
             true => Ok(()),
             false => Err(Error::DuplicateRow { index: 0, table: table.clone(), row: row.to_vec() }),
@@ -287,21 +302,24 @@ fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<
     Ok(true)
 }
 
-/// Fills the empty tree of index `number` from the table's rows. Blocks.
+/// Fills the empty trees of index `number` from the table's rows. Blocks.
 fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), Error> {
-    let mut cursor = Cursor::new();
-    let mut run = Run::default();
-    while retry_blocking(|| cursor.next_leaf(table.tree(0)))? {
-        for row in 0..cursor.rows.len() {
-            let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
-            let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
-            run.push(table, number, &view)?;
-            if run.bytes.len() >= RUN_BYTES {
-                run.insert(log, table, number)?;
+    for partition in table.partitions() {
+        let mut cursor = Cursor::new();
+        let mut run = Run::default();
+        while retry_blocking(|| cursor.next_leaf(partition.tree(0)))? {
+            for row in 0..cursor.rows.len() {
+                let bytes = retry_blocking(|| cursor.row(partition.tree(0), row))?;
+                let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
+                run.push(table, number, &view)?;
+                if run.bytes.len() >= RUN_BYTES {
+                    run.insert(log, table, partition, number)?;
+                }
             }
         }
+        run.insert(log, table, partition, number)?;
     }
-    run.insert(log, table, number)
+    Ok(())
 }
 
 /// Entries to be sorted.
@@ -324,9 +342,15 @@ impl Run {
     }
 
     /// Inserts the entries in order, and empties the run. Blocks.
-    fn insert(&mut self, log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), Error> {
+    fn insert(
+        &mut self,
+        log: &Arc<Log>,
+        table: &Arc<Table>,
+        partition: &Partition,
+        number: usize,
+    ) -> Result<(), Error> {
         let bytes = &self.bytes;
-        let tree = table.tree(number);
+        let tree = partition.tree(number);
         let key = |entry: &(u32, u32, u32)| &bytes[entry.0 as usize..entry.1 as usize];
         self.entries.sort_unstable_by(|a, b| key(a).cmp(key(b)));
         for entry in &self.entries {
@@ -336,7 +360,7 @@ impl Run {
                 && !prefix.has_null
                 && retry_blocking(|| begins_with(tree, &key[..prefix.length]))?
             {
-                let row = row_with(table, number, &key[..prefix.length])?;
+                let row = row_with(table, partition, number, &key[..prefix.length])?;
                 return Err(Error::DuplicateRow { index: number, table: table.clone(), row });
             }
             if !retry_blocking(|| insert_new(log, tree, key, value))? {
@@ -349,13 +373,13 @@ impl Run {
     }
 }
 
-/// A row whose key in index `number` begins with `prefix`. Blocks.
-fn row_with(table: &Table, number: usize, prefix: &[u8]) -> Result<Vec<u8>, Error> {
+/// A row of a partition whose key in index `number` begins with `prefix`. Blocks.
+fn row_with(table: &Table, partition: &Partition, number: usize, prefix: &[u8]) -> Result<Vec<u8>, Error> {
     let mut cursor = Cursor::new();
     let mut key = Vec::new();
-    while retry_blocking(|| cursor.next_leaf(table.tree(0)))? {
+    while retry_blocking(|| cursor.next_leaf(partition.tree(0)))? {
         for row in 0..cursor.rows.len() {
-            let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
+            let bytes = retry_blocking(|| cursor.row(partition.tree(0), row))?;
             let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
             key.clear();
             key::entry_key(table, number, &view, &mut key).map_err(|_| damaged_row(table))?;
@@ -454,7 +478,7 @@ pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDe
         return Ok(());
     }
     for tree in &loose {
-        if def.indexes.iter().all(|index| index.id != tree.index) {
+        if !has_tree(def, tree.index) {
             match free_tree(log, space, *tree) {
                 Err(error @ Error::Corrupted { .. }) => {
                     tracing::warn!("pages of an index of '{}' that was dropped are lost: {error}", def.name);
@@ -465,6 +489,11 @@ pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDe
     }
     // The others have become parts of the definition.
     retry_blocking(|| info::forget_loose(log, space))
+}
+
+/// Whether a tree is one of a definition's.
+fn has_tree(def: &TableDef, id: u64) -> bool {
+    def.trees().any(|tree| tree.id == id)
 }
 
 fn free_tree(log: &Arc<Log>, space: &Arc<Space>, tree: LooseTree) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use palisade_base::event::retry_blocking;
 use palisade_catalog::{RowView, Schema, TableDef, Value};
 
 use crate::Error;
-use crate::definition::{RowEdit, drop_of};
+use crate::definition::{RowEdit, drop_of, in_place_of};
 use crate::dictionary::{Change, schema_key, table_key};
 use crate::engine::Engine;
 use crate::metadata::{ExclusiveLock, TableName};
@@ -182,7 +182,7 @@ impl Engine {
         if to != *name {
             self.check_absent(&to)?;
         }
-        let def = TableDef { id: old.id, space: old.space, created_us: old.created_us, ..def };
+        let def = in_place_of(def, &old);
         self.under(lock, move |engine| {
             if def.auto_increment > 1 {
                 retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;

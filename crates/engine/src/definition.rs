@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_btree::alloc;
-use palisade_catalog::{Schema, TableDef};
+use palisade_catalog::{IndexTree, PartitionDef, Schema, TableDef};
 use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
@@ -35,6 +35,11 @@ pub(crate) enum RowEdit {
 /// truncated while the disk is full: that takes a new row before the old one is purged.
 const DICTIONARY_RESERVE: u32 = 64;
 
+/// A new definition of a table that keeps its number and where its rows are.
+pub(crate) fn in_place_of(def: TableDef, old: &Table) -> TableDef {
+    TableDef { id: old.id, partitions: old.partitions.clone(), created_us: old.created_us, ..def }
+}
+
 /// A table leaves the snapshot.
 pub(crate) fn drop_of(table: &Table) -> Change {
     Change::DropTable(table.schema.clone(), table.name.clone())
@@ -44,15 +49,14 @@ impl Engine {
     /// Writes the new definition of a table that keeps its space. Gives the table.
     pub(crate) fn redefine(self: &Arc<Self>, old: &Arc<Table>, def: TableDef) -> Result<Arc<Table>, Error> {
         let row = RowEdit::Put(table_key(def.id), def.to_bytes());
-        let same_trees =
-            def.indexes.iter().map(|index| index.id).eq(old.indexes.iter().map(|index| index.id));
+        let same_trees = def.trees().eq(old.def().trees());
         let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
         let since = if same_trees { old.readable_since() } else { self.log.tail() };
         let new = Arc::new(new.readable_from(since).in_place_of(old));
         self.registry.add(new.id, new.trees());
         self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;
         old.retire();
-        compression::follow(&new.runtime().space, new.def());
+        new.runtime().spaces().iter().for_each(|space| compression::follow(space, new.def()));
         Ok(new)
     }
 
@@ -97,23 +101,24 @@ impl Engine {
         }
         let first = self.new_ids(2 + def.indexes.len() as u64)?;
         def.id = first;
-        def.space =
+        let space =
             SpaceId(u32::try_from(first + 1).map_err(|_| Error::Definition("no space ids left".into()))?);
+        def.partitions = vec![PartitionDef { space }];
         def.created_us = self.config.clock.unix_micros();
         for (index, id) in def.indexes.iter_mut().zip(first + 2..) {
-            index.id = id;
+            index.trees = vec![IndexTree { id, root: PageNo::NONE }];
         }
         // Checked before anything is made of it.
         palisade_catalog::Table::new(def.clone())?;
         let name = def.name.clone();
         let file = match self.sinks.kind_for(&def) {
-            PageSinkKind::InPlace => self.files.create_space(def.space).map(SpaceFile::in_place),
-            PageSinkKind::OutOfPlace => self.files.create_placed(def.space),
+            PageSinkKind::InPlace => self.files.create_space(space).map(SpaceFile::in_place),
+            PageSinkKind::OutOfPlace => self.files.create_placed(space),
         };
-        let made = match self.make_space(def.clone(), file) {
+        let made = match self.make_space(def.clone(), space, file) {
             // In place whatever was asked for: there is no room for the files of the other.
-            Err(Error::DiskFull) if frees_room => match self.files.create_space_from_reserve(def.space)? {
-                Some(file) => self.make_space(def, Ok(SpaceFile::in_place(file))),
+            Err(Error::DiskFull) if frees_room => match self.files.create_space_from_reserve(space)? {
+                Some(file) => self.make_space(def, space, Ok(SpaceFile::in_place(file))),
                 None => Err(Error::DiskFull),
             },
             outcome => outcome,
@@ -135,31 +140,37 @@ impl Engine {
         }
     }
 
-    fn make_space(&self, mut def: TableDef, file: io::Result<SpaceFile>) -> Result<Arc<Table>, Error> {
-        let made = file.map_err(Error::from).and_then(|file| self.format_table(&mut def, file));
+    /// Makes a table of one partition, whose space gets this file.
+    fn make_space(
+        &self,
+        mut def: TableDef,
+        space: SpaceId,
+        file: io::Result<SpaceFile>,
+    ) -> Result<Arc<Table>, Error> {
+        let made = file.map_err(Error::from).and_then(|file| self.format_table(&mut def, space, file));
         match &made {
             Ok(table) => self.registry.add(table.id, table.trees()),
             Err(_) => {
-                self.pool.detach_space(def.space);
-                self.files.remove_space(def.space)?;
+                self.pool.detach_space(space);
+                self.files.remove_space(space)?;
                 self.files.sync_spaces()?;
-                self.files.remove_map(def.space)?;
+                self.files.remove_map(space)?;
             }
         }
         made
     }
 
-    fn format_table(&self, def: &mut TableDef, file: SpaceFile) -> Result<Arc<Table>, Error> {
+    fn format_table(&self, def: &mut TableDef, space: SpaceId, file: SpaceFile) -> Result<Arc<Table>, Error> {
         if file.map.is_none() {
             compression::check_holes(&*file.pages, def)?;
         }
-        let space = self.sinks.create(&self.pool, def.space, file)?;
+        let space = self.sinks.create(&self.pool, space, file)?;
         compression::follow(&space, def);
         info::format(&self.log, &space)?;
-        for index in &mut def.indexes {
-            index.root = create_tree(&self.log, &space, index.id)?;
+        for tree in def.indexes.iter_mut().flat_map(|index| &mut index.trees) {
+            tree.root = create_tree(&self.log, &space, tree.id)?;
         }
-        let runtime = Runtime::open(self.log.clone(), space.clone(), def.auto_increment)?;
+        let runtime = Runtime::open(self.log.clone(), &[space], def.auto_increment)?;
         Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
     }
 
@@ -177,11 +188,11 @@ impl Engine {
         }
         self.trx.wait_for_undo_users();
         let (mut files, mut forgotten) = (Vec::with_capacity(tables.len()), Ok(()));
-        for table in tables {
-            let file = self.pool.space(table.space).map(|space| space.file().clone());
-            self.pool.detach_space(table.space);
-            match self.files.remove_space(table.space) {
-                Ok(()) => files.extend(file.map(|file| (table.space, file))),
+        for space in tables.iter().flat_map(|table| table.spaces()) {
+            let file = self.pool.space(space).map(|space| space.file().clone());
+            self.pool.detach_space(space);
+            match self.files.remove_space(space) {
+                Ok(()) => files.extend(file.map(|file| (space, file))),
                 Err(error) => forgotten = forgotten.and(Err(error)),
             }
         }
@@ -260,7 +271,8 @@ impl Engine {
         match table.runtime().is_usable() {
             true => {
                 let bytes = definition_copy::encode(schema, table.def());
-                definition_copy::write(&self.log, &table.runtime().space, &bytes)
+                let mut spaces = table.runtime().spaces().iter();
+                spaces.try_for_each(|space| definition_copy::write(&self.log, space, &bytes))
             }
             false => Ok(()),
         }

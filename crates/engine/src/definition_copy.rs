@@ -180,7 +180,7 @@ mod tests {
         let engine = open(&memory());
         create_schema(&engine);
         let table = create_table(&engine, definition("t"));
-        let space = &table.runtime().space;
+        let space = table.sole_partition().space();
         let usage = || retry_blocking(|| palisade_btree::alloc::usage(space)).unwrap().in_use();
         let before = usage();
         let (most, chunk) = (max_inline(PageSize::DEFAULT), overflow::chunk(PageSize::DEFAULT));

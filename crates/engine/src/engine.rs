@@ -224,8 +224,8 @@ impl Engine {
                 continue;
             }
             let wait = |event: &Event| wait_or_step(&self.config, &self.pool, event);
-            retry_after(|| runtime.auto_increment.save(&self.log, &runtime.space), wait)?;
-            retry_after(|| runtime.row_id.save(&self.log, &runtime.space), wait)?;
+            retry_after(|| runtime.auto_increment.save(&self.log, runtime.first_space()), wait)?;
+            retry_after(|| runtime.row_id.save(&self.log, runtime.first_space()), wait)?;
         }
         self.pool.shutdown()?;
         self.log.shutdown()?;

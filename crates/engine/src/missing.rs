@@ -51,9 +51,10 @@ impl Orphaned {
         lost_places: &HashMap<SpaceId, palisade_buffer::Error>,
         may_be_lost: bool,
     ) -> Result<(), Error> {
-        for table in tables.iter().filter(|table| self.spaces.contains(&table.space)) {
-            let path = files.space_path(table.space);
-            let (is, remedy) = match lost_places.get(&table.space) {
+        let spaces = tables.iter().flat_map(|table| table.spaces().map(move |space| (table, space)));
+        for (table, space) in spaces.filter(|(_, space)| self.spaces.contains(space)) {
+            let path = files.space_path(space);
+            let (is, remedy) = match lost_places.get(&space) {
                 None => ("is missing".to_owned(), "put it back, or give these changes up"),
                 Some(error) => {
                     let remedy = "put its map back, or have it made again from the pages";
@@ -126,6 +127,8 @@ impl File for MissingFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use palisade_catalog::PartitionDef;
+
     use crate::EngineConfig;
     use crate::tests::harness::*;
 
@@ -137,7 +140,7 @@ mod tests {
         let t = create_table(&engine, definition("t"));
         let mut client = Client::new(&engine, &t);
         let mut lost = t.def().clone();
-        lost.space = SpaceId(99);
+        lost.partitions = vec![PartitionDef { space: SpaceId(99) }];
         let mut id = 0;
         let mut checkpoint = || {
             for _ in 0..20 {

@@ -576,7 +576,7 @@ fn open_tables(
 ) -> Result<Dictionary, Error> {
     let schemas: Vec<_> = schemas.into_iter().map(|schema| Change::PutSchema(Arc::new(schema))).collect();
     let mut tables = Vec::new();
-    let mut ahead = defs.iter().map(|def| def.space).collect::<Vec<_>>().into_iter();
+    let mut ahead = defs.iter().flat_map(TableDef::spaces).collect::<Vec<_>>().into_iter();
     for (number, def) in defs.into_iter().enumerate() {
         if number % TABLES_AHEAD == 0 {
             // For this round and the next one, when it is the first.
@@ -601,52 +601,87 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// others must be served, and it can be dropped. Every other use of it is answered with what is wrong; but
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
-    let (space, damage) = match base.pool.space(def.space) {
-        None => {
-            let damage = base.lost_places.get(&def.space).cloned();
-            let damage = damage.map_or(Damage::Missing, |error| Damage::Unreadable(error.into()));
-            (base.sinks.attach(&base.pool, def.space, Arc::new(MissingFile))?, damage)
-        }
-        Some(space) => match open_runtime(base, &space, &def) {
-            Ok(runtime) => {
-                compression::follow(&space, &def);
-                return Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)));
-            }
-            Err(error @ (Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_))) => {
-                (space, Damage::Unreadable(error))
-            }
-            Err(other) => return Err(other),
+    if !def.is_placed() || def.partitions.len() > 1 {
+        let (schema, name, count) = (&def.schema, &def.name, def.partitions.len());
+        let what = format!("table `{schema}`.`{name}` has {count} partitions, and one is supported");
+        return Err(Error::Inconsistent(what));
+    }
+    let (mut spaces, mut damaged) = (Vec::new(), None);
+    for id in def.spaces() {
+        let (space, damage) = open_partition(base, id, &def)?;
+        spaces.push(space);
+        damaged = damaged.or_else(|| Some((id, damage?)));
+    }
+    let first = spaces[0].id();
+    let opened = match damaged {
+        Some(damaged) => Err(damaged),
+        None => match Runtime::open(base.log.clone(), &spaces, def.auto_increment) {
+            Ok(runtime) => Ok(runtime),
+            Err(error) => Err((first, damage_of(error)?)),
         },
     };
+    let runtime = match opened {
+        Ok(runtime) => runtime,
+        Err((id, damage)) => damaged_runtime(base, &def, spaces, (id, damage)),
+    };
+    Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
+}
+
+/// Opens the space of a partition: with what is wrong with it.
+fn open_partition(base: &Base, id: SpaceId, def: &TableDef) -> Result<(Arc<Space>, Option<Damage>), Error> {
+    let Some(space) = base.pool.space(id) else {
+        let damage = base.lost_places.get(&id).cloned();
+        let damage = damage.map_or(Damage::Missing, |error| Damage::Unreadable(error.into()));
+        return Ok((base.sinks.attach(&base.pool, id, Arc::new(MissingFile))?, Some(damage)));
+    };
+    if !base.config.background {
+        // Nobody else makes room for the pages that are read now.
+        base.pool.step()?;
+    }
+    let opened = retry_blocking(|| alloc::open_space(&space)).map_err(Error::from);
+    let damage = match opened.and_then(|_| free_loose_trees(&base.log, &space, def)) {
+        Ok(()) => None,
+        Err(error) => Some(damage_of(error)?),
+    };
+    if damage.is_none() {
+        compression::follow(&space, def);
+    }
+    Ok((space, damage))
+}
+
+/// What an error says of the first pages of a space, if it is about them.
+fn damage_of(error: Error) -> Result<Damage, Error> {
+    match error {
+        Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_) => Ok(Damage::Unreadable(error)),
+        other => Err(other),
+    }
+}
+
+/// Reports what is wrong with one of the spaces of a table, which is opened all the same.
+fn damaged_runtime(
+    base: &Base,
+    def: &TableDef,
+    spaces: Vec<Arc<Space>>,
+    (space, damage): (SpaceId, Damage),
+) -> Runtime {
     let what = match &damage {
         Damage::Missing => "is missing".to_owned(),
         Damage::Unreadable(error) => format!("is damaged: {error}"),
     };
-    let path = base.files.space_path(def.space);
+    let path = base.files.space_path(space);
     let changes_nothing = base.config.force_recovery.is_on();
     let can = match changes_nothing && matches!(damage, Damage::Unreadable(_)) {
         true => "can only be read",
         false => "cannot be used",
     };
     tracing::error!("table `{}`.`{}` {can}: its file {} {what}", def.schema, def.name, path.display());
-    let runtime = Runtime::damaged(base.log.clone(), space, damage, changes_nothing);
-    Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
-}
-
-fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runtime, Error> {
-    if !base.config.background {
-        // Nobody else makes room for the pages that are read now.
-        base.pool.step()?;
-    }
-    retry_blocking(|| alloc::open_space(space))?;
-    free_loose_trees(&base.log, space, def)?;
-    Runtime::open(base.log.clone(), space.clone(), def.auto_increment)
+    Runtime::damaged(base.log.clone(), spaces, damage, changes_nothing)
 }
 
 /// Removes the files of tables whose creation did not, or whose dropping did commit. Only a crash leaves such
 /// files: if nothing was to be redone, it may be the dictionary that is wrong, and they are set aside.
 fn remove_orphans(base: &Base, dictionary: &Dictionary, had_redo: bool) -> Result<(), Error> {
-    let tables = dictionary.all_tables().map(|table| table.space);
+    let tables = dictionary.all_tables().flat_map(|table| table.spaces().collect::<Vec<_>>());
     let owned: HashSet<_> = tables.chain([SYSTEM_SPACE, UNDO_SPACE]).collect();
     for space in base.files.list_spaces()? {
         if !owned.contains(&space) {

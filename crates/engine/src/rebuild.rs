@@ -16,8 +16,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palisade_base::PageNo;
 use palisade_base::event::retry_blocking;
+use palisade_base::{PageNo, SpaceId};
 use palisade_btree::Tree;
 use palisade_buffer::Space;
 use palisade_catalog::{Schema, TableDef};
@@ -78,7 +78,7 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
         let found = space.as_deref().map_or(Ok(None), definition_copy::read);
         let found = found.and_then(|bytes| bytes.as_deref().map(definition_copy::decode).transpose());
         match found {
-            Ok(Some((schema, table))) if table.space == id && schema.name == table.schema => {
+            Ok(Some((schema, table))) if names(&table, id) && schema.name == table.schema => {
                 let name = (table.schema.clone(), table.name.clone());
                 if tables.get(&name).is_none_or(|other| other.id < table.id) {
                     schemas.insert(schema.name.clone(), schema);
@@ -100,10 +100,15 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
     Ok((schemas, tables))
 }
 
+/// Whether a table says that the space is one of its own.
+fn names(table: &TableDef, id: SpaceId) -> bool {
+    table.is_placed() && table.spaces().any(|space| space == id)
+}
+
 /// Files that another one of the same table has taken the place of.
 fn set_doubles_aside(base: &Base, tables: &[TableDef]) -> Result<(), Error> {
     for id in base.files.list_spaces()? {
-        let is_owned = id == SYSTEM_SPACE || id == UNDO_SPACE || tables.iter().any(|table| table.space == id);
+        let is_owned = id == SYSTEM_SPACE || id == UNDO_SPACE || tables.iter().any(|table| names(table, id));
         if !is_owned {
             tracing::warn!(
                 "{} is an earlier file of its table; it is set aside",
@@ -119,8 +124,8 @@ fn set_doubles_aside(base: &Base, tables: &[TableDef]) -> Result<(), Error> {
 /// A number above all that tables, spaces and indexes have.
 pub(crate) fn first_unused_id(tables: &[TableDef]) -> u64 {
     let ids = tables.iter().flat_map(|table| {
-        let indexes = table.indexes.iter().map(|index| index.id);
-        indexes.chain([table.id, table.space.0.into()])
+        let spaces = table.spaces().map(|space| u64::from(space.0));
+        table.trees().map(|tree| tree.id).chain(spaces).chain([table.id])
     });
     ids.max().map_or(FIRST_ID, |highest| highest.saturating_add(1))
 }

@@ -68,8 +68,9 @@ impl Named {
     pub(crate) fn of(dictionary: &Dictionary, wanted: impl Fn(u64) -> bool) -> Named {
         let mut tables = HashMap::new();
         for table in dictionary.all_tables() {
-            let trees =
-                table.trees().iter().enumerate().map(|(number, tree)| (tree.index_id(), Some(number)));
+            let numbered = table.indexes.iter().enumerate();
+            let trees = numbered
+                .flat_map(|(number, index)| index.trees.iter().map(move |tree| (tree.id, Some(number))));
             for (id, number) in trees.chain([(table.id, None)]).filter(|(id, _)| wanted(*id)) {
                 tables.insert(id, (table.clone(), number));
             }

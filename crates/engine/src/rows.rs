@@ -13,7 +13,7 @@ use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint
 
 use crate::metadata::Use;
 use crate::store::{ChainProgress, RowStore, is_external, write_chain};
-use crate::table::Table;
+use crate::table::{Partition, Table};
 use crate::transaction::{RowStamp, Transaction, UpdateOutcome};
 use crate::{Attempt, Error};
 
@@ -70,6 +70,8 @@ pub(crate) const PURGE: f64 = 0.85;
 struct Operation<'a> {
     trx: &'a mut Trx,
     table: &'a Table,
+    /// Where the row is.
+    partition: &'a Partition,
     done: &'a mut usize,
     chain: &'a mut ChainProgress,
     buffers: &'a mut Buffers,
@@ -119,7 +121,8 @@ impl Transaction {
         let (trx, work) = self.parts();
         let start = *work.start.get_or_insert_with(|| trx.savepoint());
         let RowWork { done, chain, buffers, .. } = work;
-        let mut operation = Operation { trx, table, done, chain, buffers, next: 0 };
+        let partition = table.sole_partition();
+        let mut operation = Operation { trx, table, partition, done, chain, buffers, next: 0 };
         let outcome = match is_full {
             true => Err(Error::DiskFull.into()),
             false => run(&mut operation),
@@ -274,13 +277,9 @@ impl Operation<'_> {
         Ok(())
     }
 
-    fn space(&self) -> SpaceId {
-        self.table.space
-    }
-
     /// Writes `row` off its leaf if it is too long for `key_len` more bytes. Gives flags and what the leaf gets instead.
     fn place_row(&mut self, key_len: usize, row: &[u8]) -> Attempt<(u8, Option<[u8; 8]>)> {
-        let space = &self.table.runtime().space;
+        let space = self.partition.space();
         if !is_external(space.page_size(), key_len, row.len()) {
             return Ok((0, None));
         }
@@ -290,12 +289,12 @@ impl Operation<'_> {
 
     /// The chain of the old version, which the change releases.
     fn released(&mut self, stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {
-        let size = self.table.runtime().space.page_size();
-        if !is_external(size, self.buffers.old_key.len(), old.len()) {
+        let space = self.partition.space();
+        if !is_external(space.page_size(), self.buffers.old_key.len(), old.len()) {
             return Ok(None);
         }
-        let chain = RowStore::new(self.table.tree(0)).chain_of(&self.buffers.old_key, stamp)?;
-        Ok(chain.map(|first| (self.space(), first)))
+        let chain = RowStore::new(self.partition.tree(0)).chain_of(&self.buffers.old_key, stamp)?;
+        Ok(chain.map(|first| (space.id(), first)))
     }
 
     fn insert_row(&mut self, row: &[u8]) -> Attempt<()> {
@@ -305,8 +304,10 @@ impl Operation<'_> {
         let (flags, reference) = self.place_row(self.buffers.new_key.len(), row)?;
         let row = reference.as_ref().map_or(row, |reference| reference);
         let change = RowChange::Insert { flags, row };
-        let outcome =
-            self.trx.change_row(self.table.tree(0), &self.buffers.new_key, change).map_err(Blocked::up)?;
+        let outcome = self
+            .trx
+            .change_row(self.partition.tree(0), &self.buffers.new_key, change)
+            .map_err(Blocked::up)?;
         if outcome == RowOutcome::Duplicate {
             return Err(Error::DuplicateKey { index: 0 }.into());
         }
@@ -320,8 +321,10 @@ impl Operation<'_> {
         }
         let released = self.released(stamp, old)?;
         let change = RowChange::Delete { expected: stamp, released };
-        let outcome =
-            self.trx.change_row(self.table.tree(0), &self.buffers.old_key, change).map_err(Blocked::up)?;
+        let outcome = self
+            .trx
+            .change_row(self.partition.tree(0), &self.buffers.old_key, change)
+            .map_err(Blocked::up)?;
         self.finish_row(outcome)
     }
 
@@ -333,8 +336,10 @@ impl Operation<'_> {
         let released = self.released(stamp, old)?;
         let row = reference.as_ref().map_or(new, |reference| reference);
         let change = RowChange::Update { expected: stamp, flags, row, released };
-        let outcome =
-            self.trx.change_row(self.table.tree(0), &self.buffers.old_key, change).map_err(Blocked::up)?;
+        let outcome = self
+            .trx
+            .change_row(self.partition.tree(0), &self.buffers.old_key, change)
+            .map_err(Blocked::up)?;
         self.finish_row(outcome)
     }
 
@@ -359,7 +364,7 @@ impl Operation<'_> {
     /// Marks the entry of the old version as deleted.
     fn delete_entry(&mut self, index: usize) -> Attempt<()> {
         if self.due() {
-            let tree = self.table.tree(index);
+            let tree = self.partition.tree(index);
             self.trx.change_entry(tree, &self.buffers.old_key, EntryChange::Delete).map_err(Blocked::up)?;
             self.did();
         }
@@ -371,7 +376,7 @@ impl Operation<'_> {
         if !self.due() {
             return Ok(());
         }
-        let tree = self.table.tree(index);
+        let tree = self.partition.tree(index);
         let key = &self.buffers.new_key[..];
         let unique = self.table.unique_part(index, key);
         if let Some(length) = unique {
@@ -397,7 +402,7 @@ impl Operation<'_> {
         if self.due() {
             let change = EntryChange::Put(&self.buffers.new_payload);
             self.trx
-                .change_entry(self.table.tree(index), &self.buffers.new_key, change)
+                .change_entry(self.partition.tree(index), &self.buffers.new_key, change)
                 .map_err(Blocked::up)?;
             self.did();
         }

@@ -384,7 +384,7 @@ impl Scan {
         let Some(from) = &self.from else { return Ok(()) };
         self.batch.clear();
         self.pending.clear();
-        let tree = self.table.tree(self.index);
+        let tree = self.table.sole_partition().tree(self.index);
         let (end, direction) = (&self.end, self.direction);
         let most = self.rows_wanted.min(MAX_ROWS);
         let mut visit = Visit {
@@ -433,7 +433,8 @@ impl Scan {
     #[cold]
     fn pass_damage(&mut self, damaged: PageNo) -> Attempt<()> {
         let Some(from) = &self.from else { return Ok(()) };
-        let passed = self.table.tree(self.index).pass_damage(from.as_ops(), self.direction.into(), damaged);
+        let tree = self.table.sole_partition().tree(self.index);
+        let passed = tree.pass_damage(from.as_ops(), self.direction.into(), damaged);
         self.from = self.after_leaf(passed.map_err(Blocked::up)?);
         Ok(())
     }

@@ -81,27 +81,28 @@ impl Sampler {
 
 /// `None` if a page is not in memory.
 fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
-    let clustered = table.tree(0).statistics(SAMPLES, seed).ok()?;
-    let rows = clustered.entries;
-    let size = table.tree(0).space().page_size();
-    let data_bytes = size.bytes_of(clustered.leaf_pages);
-    let mut index_bytes = 0;
-    let mut rows_per_key = Vec::new();
-    for number in 0..table.indexes.len() {
-        if number > 0 {
-            let pages = table.tree(number).statistics(SAMPLES, seed).ok()?.leaf_pages;
-            index_bytes += size.bytes_of(pages);
+    let mut sum = TableStatistics::default();
+    for partition in table.partitions() {
+        let size = partition.space().page_size();
+        for number in 0..table.indexes.len() {
+            let found = partition.tree(number).statistics(SAMPLES, seed).ok()?;
+            let bytes = size.bytes_of(found.leaf_pages);
+            match number {
+                0 => (sum.rows, sum.data_bytes) = (sum.rows + found.entries, sum.data_bytes + bytes),
+                _ => sum.index_bytes += bytes,
+            }
         }
-        rows_per_key.push(sample_keys(table, number, seed)?);
     }
-    let row_bytes = data_bytes.checked_div(rows).unwrap_or(0);
-    Some(TableStatistics { rows, data_bytes, index_bytes, row_bytes, rows_per_key })
+    sum.row_bytes = sum.data_bytes.checked_div(sum.rows).unwrap_or(0);
+    let keys = (0..table.indexes.len()).map(|number| sample_keys(table, number, seed));
+    sum.rows_per_key = keys.collect::<Option<_>>()?;
+    Some(sum)
 }
 
 /// Takes a few random entries, and estimates for each how many others have the same leading parts.
 fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
-    let (tree, index) = (table.tree(number), &table.indexes[number]);
-    let mut prng = Prng::new(seed ^ index.id);
+    let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
+    let mut prng = Prng::new(seed ^ tree.index_id());
     let mut sums = vec![0.0; index.parts.len()];
     let mut taken = 0.0;
     let (mut key, mut upper) = (Vec::new(), Vec::new());

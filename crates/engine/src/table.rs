@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use palisade_base::{Lsn, SpaceId};
 use palisade_btree::Tree;
 use palisade_buffer::Space;
-use palisade_catalog::key;
+use palisade_catalog::{Index, IndexTree, key};
 use palisade_log::Log;
 use parking_lot::Mutex;
 
@@ -16,11 +16,11 @@ use crate::metadata::Gate;
 use crate::statistics::{Sampler, TableStatistics};
 use crate::{Attempt, Error, PageSinkKind};
 
-/// A descriptor (to which it derefs) with its trees, counters and statistics. ALTER makes a new one; the old
-/// one then answers every operation with [`Error::TableChanged`].
+/// A descriptor (to which it derefs) with its partitions, counters and statistics. ALTER makes a new one; the
+/// old one then answers every operation with [`Error::TableChanged`].
 pub struct Table {
     descriptor: palisade_catalog::Table,
-    trees: Vec<Tree>,
+    partitions: Box<[Partition]>,
     runtime: Arc<Runtime>,
     current: AtomicBool,
     /// Whether CHECK TABLE ... FOR UPGRADE has found it to be of this version.
@@ -31,10 +31,36 @@ pub struct Table {
     readable_since: Lsn,
 }
 
+/// A part of a table's rows: a space of its own, and in it a tree of each index.
+pub(crate) struct Partition {
+    space: Arc<Space>,
+    trees: Box<[Tree]>,
+}
+
+impl Partition {
+    /// The space that holds it.
+    #[inline]
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    /// Its tree of index `number`.
+    #[inline]
+    pub(crate) fn tree(&self, number: usize) -> &Tree {
+        &self.trees[number]
+    }
+
+    /// Its trees, in the order of the indexes.
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+}
+
 /// What stays the same when only the definition changes.
 pub(crate) struct Runtime {
     pub(crate) log: Arc<Log>,
-    pub(crate) space: Arc<Space>,
+    /// The spaces of the partitions.
+    spaces: Box<[Arc<Space>]>,
     pub(crate) auto_increment: Counter,
     /// Held by who reserves AUTO_INCREMENT values because the counter is not locked.
     pub(crate) reserving: Mutex<()>,
@@ -54,23 +80,32 @@ pub(crate) enum Damage {
 }
 
 impl Runtime {
-    /// For a space that has its information page. Blocks.
-    pub(crate) fn open(log: Arc<Log>, space: Arc<Space>, auto_increment: u64) -> Result<Self, Error> {
+    /// For spaces that have their information pages, one of each partition. Blocks.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn open(log: Arc<Log>, spaces: &[Arc<Space>], auto_increment: u64) -> Result<Self, Error> {
+        let first = spaces.first().expect("a table has a partition");
         Ok(Runtime {
-            auto_increment: Counter::open(&space, Field::AutoIncrement, auto_increment.max(1))?,
+            auto_increment: Counter::open(first, Field::AutoIncrement, auto_increment.max(1))?,
             reserving: Mutex::default(),
-            row_id: Counter::open(&space, Field::RowId, 1)?,
+            row_id: Counter::open(first, Field::RowId, 1)?,
             sampler: Sampler::default(),
             damage: None,
             reads_damaged: false,
             log,
-            space,
+            spaces: spaces.into(),
         })
     }
 
-    /// For a space that cannot be used because of `damage`; but for reading if it is only that its first
-    /// pages are damaged, and no row is changed (`changes_nothing`).
-    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Damage, changes_nothing: bool) -> Self {
+    /// For spaces of which one cannot be used because of `damage`; but for reading if it is only that its
+    /// first pages are damaged, and no row is changed (`changes_nothing`).
+    pub(crate) fn damaged(
+        log: Arc<Log>,
+        spaces: Vec<Arc<Space>>,
+        damage: Damage,
+        changes_nothing: bool,
+    ) -> Self {
         let reads_damaged = changes_nothing && matches!(damage, Damage::Unreadable(_));
         // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
         let counter = |field| Counter::at(field, if reads_damaged { 1 } else { u64::MAX });
@@ -82,11 +117,22 @@ impl Runtime {
             damage: Some(damage),
             reads_damaged,
             log,
-            space,
+            spaces: spaces.into(),
         }
     }
 
-    /// What is wrong with the first pages of the space.
+    /// The space of the first partition, which keeps the table's counters and the copy of its definition.
+    #[inline]
+    pub(crate) fn first_space(&self) -> &Arc<Space> {
+        &self.spaces[0]
+    }
+
+    /// The spaces of the partitions.
+    pub(crate) fn spaces(&self) -> &[Arc<Space>] {
+        &self.spaces
+    }
+
+    /// What is wrong with the first pages of a space.
     pub(crate) fn first_pages_error(&self) -> Option<&Error> {
         match &self.damage {
             Some(Damage::Unreadable(error)) => Some(error),
@@ -94,7 +140,7 @@ impl Runtime {
         }
     }
 
-    /// Whether nothing is wrong with the space.
+    /// Whether nothing is wrong with the spaces.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.damage.is_none()
@@ -109,13 +155,17 @@ palisade_base::metrics! {
 impl Table {
     pub(crate) fn new(descriptor: palisade_catalog::Table, runtime: Arc<Runtime>) -> Self {
         OPENED_TABLES.increment();
-        let tree = |index: &palisade_catalog::Index| {
-            Tree::open(runtime.log.clone(), runtime.space.clone(), index.root, index.id)
+        let partition = |(number, space): (usize, &Arc<Space>)| {
+            let tree = |index: &Index| {
+                let IndexTree { id, root } = index.trees[number];
+                Tree::open(runtime.log.clone(), space.clone(), root, id)
+            };
+            Partition { space: space.clone(), trees: descriptor.indexes.iter().map(tree).collect() }
         };
-        let trees = descriptor.indexes.iter().map(tree).collect();
+        let partitions = runtime.spaces.iter().enumerate().map(partition).collect();
         Table {
             descriptor,
-            trees,
+            partitions,
             runtime,
             current: AtomicBool::new(true),
             is_version_checked: AtomicBool::new(false),
@@ -171,15 +221,27 @@ impl Table {
         &self.gate
     }
 
-    /// The tree of index `number`.
-    #[inline]
-    pub(crate) fn tree(&self, number: usize) -> &Tree {
-        &self.trees[number]
+    /// Its partitions, in the order of the definition.
+    pub(crate) fn partitions(&self) -> &[Partition] {
+        &self.partitions
     }
 
-    /// The number of the index with this id, if it is one of the table's.
-    pub(crate) fn number_of(&self, index: u64) -> Option<usize> {
-        self.indexes.iter().position(|known| known.id == index)
+    /// The one partition of a table without PARTITION BY, and no other table is made as yet: what reads or
+    /// changes a row asks here where the row is.
+    #[inline]
+    pub(crate) fn sole_partition(&self) -> &Partition {
+        debug_assert!(self.partitions.len() == 1, "a row is in one partition of several");
+        &self.partitions[0]
+    }
+
+    /// The trees of all partitions.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = &Tree> {
+        self.partitions.iter().flat_map(|partition| partition.trees())
+    }
+
+    /// The number of the index of which the tree with this id is, if it is one of the table's.
+    pub(crate) fn number_of(&self, tree: u64) -> Option<usize> {
+        self.indexes.iter().position(|index| index.trees.iter().any(|known| known.id == tree))
     }
 
     /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same:
@@ -189,10 +251,6 @@ impl Table {
         let is_unique = self.indexes[number].unique && (number > 0 || self.row_id_column().is_none());
         let prefix = is_unique.then(|| key::unique_prefix(self, number, key)).flatten();
         prefix.filter(|prefix| !prefix.has_null).map(|prefix| prefix.length)
-    }
-
-    pub(crate) fn trees(&self) -> &[Tree] {
-        &self.trees
     }
 
     pub(crate) fn runtime(&self) -> &Arc<Runtime> {
@@ -216,7 +274,7 @@ impl Table {
     /// the first. They are never given again, whatever becomes of the transaction or the server.
     pub fn reserve_auto_increment(&self, count: u64, increment: u64, offset: u64) -> Attempt<u64> {
         self.check_usable()?;
-        let Runtime { log, space, auto_increment, .. } = &*self.runtime;
+        let Runtime { log, auto_increment, .. } = &*self.runtime;
         let increment = increment.max(1);
         // MySQL ignores an offset that is larger than the increment.
         let offset = if offset > increment { 1 } else { offset };
@@ -232,14 +290,14 @@ impl Table {
             let steps = (next - offset).div_ceil(increment);
             steps.checked_mul(increment)?.checked_add(offset)
         };
-        auto_increment.take(log, space, span, first)
+        auto_increment.take(log, self.runtime.first_space(), span, first)
     }
 
     /// A row with `value` in the AUTO_INCREMENT column is about to be inserted: later values will be greater.
     pub fn note_auto_increment(&self, value: u64) -> Attempt<()> {
         self.check_usable()?;
-        let Runtime { log, space, auto_increment, .. } = &*self.runtime;
-        auto_increment.pass(log, space, value)
+        let Runtime { log, auto_increment, .. } = &*self.runtime;
+        auto_increment.pass(log, self.runtime.first_space(), value)
     }
 
     /// The next AUTO_INCREMENT value, without reserving it: for SHOW.
@@ -251,34 +309,37 @@ impl Table {
     /// ([`row_id_column`](palisade_catalog::TableDef::row_id_column)).
     pub fn next_row_id(&self) -> Attempt<u64> {
         self.check_usable()?;
-        let Runtime { log, space, row_id, .. } = &*self.runtime;
-        row_id.take(log, space, 1, Some)
+        let Runtime { log, row_id, .. } = &*self.runtime;
+        row_id.take(log, self.runtime.first_space(), 1, Some)
     }
 
     /// A row with this hidden row id is about to be inserted.
     pub(crate) fn note_row_id(&self, id: u64) -> Attempt<()> {
         self.check_usable()?;
-        let Runtime { log, space, row_id, .. } = &*self.runtime;
-        row_id.pass(log, space, id)
+        let Runtime { log, row_id, .. } = &*self.runtime;
+        row_id.pass(log, self.runtime.first_space(), id)
     }
 
-    /// The space that holds it.
-    pub fn space_id(&self) -> SpaceId {
-        self.runtime.space.id()
+    /// The space of the first partition, by which a table is named where one space is.
+    pub fn first_space_id(&self) -> SpaceId {
+        self.runtime.first_space().id()
     }
 
-    /// How its pages reach the disk.
+    /// How its pages reach the disk: those of all partitions in the same way.
     pub fn page_sink(&self) -> PageSinkKind {
-        match self.runtime.space.places() {
+        match self.runtime.first_space().places() {
             Some(_) => PageSinkKind::OutOfPlace,
             None => PageSinkKind::InPlace,
         }
     }
 
-    /// Bytes of its file, and bytes that this takes on the disk; nothing of one that is missing.
+    /// Bytes of its files, and bytes that these take on the disk; nothing of one that is missing.
     pub fn file_bytes(&self) -> (u64, u64) {
-        let file = self.runtime.space.file();
-        (file.len().unwrap_or(0), file.allocated().unwrap_or(0))
+        let of = |space: &Arc<Space>| {
+            let file = space.file();
+            (file.len().unwrap_or(0), file.allocated().unwrap_or(0))
+        };
+        self.runtime.spaces.iter().map(of).fold((0, 0), |sum, bytes| (sum.0 + bytes.0, sum.1 + bytes.1))
     }
 
     /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.

@@ -343,7 +343,7 @@ impl Transaction {
     /// clustered key. For READ COMMITTED: where gaps are locked, rows stay locked with them.
     pub fn unlock_row(&mut self, table: &Table, key: &[u8]) {
         if self.gaps() == Gaps::Open {
-            self.trx().unlock(table.tree(0).index_id(), key);
+            self.trx().unlock(table.sole_partition().tree(0).index_id(), key);
         }
     }
 
@@ -629,7 +629,8 @@ impl Transaction {
             _ => self.how(mode),
         };
         let trx = self.trx.as_mut().expect("there until the transaction is dropped");
-        let found = RowStore::new(table.tree(0)).read(trx, key, how, &mut out.row, &mut self.read_progress);
+        let store = RowStore::new(table.sole_partition().tree(0));
+        let found = store.read(trx, key, how, &mut out.row, &mut self.read_progress);
         let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
         out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
         out.newly_locked = found.is_some_and(|row| row.newly_locked);

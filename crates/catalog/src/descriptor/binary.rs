@@ -5,8 +5,10 @@
 //! [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one. Version 2 brought
 //! [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0 or 1, which says no
 //! to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own versions of Unicode;
-//! columns of earlier versions keep the order their indexes are in. Whatever the bytes are, reading gives an
-//! error, not a panic, and what is read is a definition, not yet a table: `Table::new` checks it.
+//! columns of earlier versions keep the order their indexes are in. Version 4 brought partitions after the
+//! first: space and trees of the first are where those of the table were, those of the others at the end.
+//! Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a
+//! table: `Table::new` checks it.
 
 use std::sync::Arc;
 
@@ -14,8 +16,8 @@ use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 use palisade_base::{PageNo, SpaceId};
 
 use super::{
-    Check, Column, DefaultValue, DroppedColumn, ForeignKey, Generated, Index, IndexPart, Schema, TableDef,
-    Visibility,
+    Check, Column, DefaultValue, DroppedColumn, ForeignKey, Generated, Index, IndexPart, IndexTree,
+    PartitionDef, Schema, TableDef, Visibility,
 };
 use crate::collation::{Collation, CollationId};
 use crate::decimal::{Decimal, ParseEnd};
@@ -24,7 +26,7 @@ use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
 /// Version written now.
-pub const FORMAT_VERSION: u8 = 3;
+pub const FORMAT_VERSION: u8 = 4;
 
 /// Why bytes are not a descriptor, or a definition not a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -254,10 +256,50 @@ binary_struct_with_flags!(Column {
     ordinal,
     instant_default,
 });
-binary_struct_with_flags!(Index { name, id, parts, primary, unique, invisible } flags { hidden, implicit } {
-    comment,
-    root,
-});
+binary_struct!(IndexTree { id, root });
+
+/// The number that stands for no tree and no space: the dictionary of an engine gives none of that number.
+const NONE_YET: u32 = 0;
+
+impl Binary for Index {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Index { name, parts, primary, unique, invisible, hidden, implicit, comment, trees } = self;
+        let none = IndexTree { id: NONE_YET.into(), root: PageNo::NONE };
+        let first = trees.first().unwrap_or(&none);
+        name.put(out);
+        first.id.put(out);
+        parts.put(out);
+        primary.put(out);
+        unique.put(out);
+        invisible.put(out);
+        put_flags([*hidden, *implicit], out);
+        comment.put(out);
+        first.root.put(out);
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self> {
+        let (name, id) = (Binary::get(from)?, Binary::get(from)?);
+        let parts = Binary::get(from)?;
+        let [primary, unique, invisible] = [bool::get(from)?, bool::get(from)?, bool::get(from)?];
+        let [hidden, implicit] = get_flags(from)?;
+        let (comment, root) = (Binary::get(from)?, Binary::get(from)?);
+        let trees = if id == u64::from(NONE_YET) { Vec::new() } else { vec![IndexTree { id, root }] };
+        Ok(Index { name, parts, primary, unique, invisible, hidden, implicit, comment, trees })
+    }
+}
+
+/// The first partition: the others lie at the end of a table's record.
+impl Binary for Vec<PartitionDef> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.first().map_or(SpaceId(NONE_YET), |first| first.space).put(out);
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self> {
+        let space = SpaceId::get(from)?;
+        Ok(if space.0 == NONE_YET { Vec::new() } else { vec![PartitionDef { space }] })
+    }
+}
+
 binary_struct!(TableDef {
     id,
     schema,
@@ -271,11 +313,40 @@ binary_struct!(TableDef {
     comment,
     options,
     partitioning,
-    space,
+    partitions,
     auto_increment,
     created_us,
     engine_data,
 });
+
+/// A partition after the first: its space, and its tree of each index.
+struct Later {
+    space: SpaceId,
+    trees: Vec<IndexTree>,
+}
+
+binary_struct!(Later { space, trees });
+
+/// The partitions of a table after the first.
+fn later_partitions(def: &TableDef) -> Vec<Later> {
+    let later = def.partitions.iter().enumerate().skip(1);
+    let trees = |number: usize| def.indexes.iter().filter_map(move |index| index.trees.get(number)).copied();
+    later
+        .map(|(number, partition)| Later { space: partition.space, trees: trees(number).collect() })
+        .collect()
+}
+
+/// Puts the partitions after the first where they belong.
+fn add_partitions(def: &mut TableDef, later: Vec<Later>) -> Result<()> {
+    for Later { space, trees } in later {
+        if trees.len() != def.indexes.len() {
+            return Err(DescriptorError::Damaged("a partition has not a tree for each index"));
+        }
+        def.partitions.push(PartitionDef { space });
+        def.indexes.iter_mut().zip(trees).for_each(|(index, tree)| index.trees.push(tree));
+    }
+    Ok(())
+}
 
 impl Binary for PageNo {
     fn put(&self, out: &mut Vec<u8>) {
@@ -500,43 +571,52 @@ impl Binary for Value {
     }
 }
 
-fn encode(record: &impl Binary) -> Vec<u8> {
-    let mut out = vec![FORMAT_VERSION];
-    record.put(&mut out);
-    out
-}
-
-fn decode<T: Binary>(bytes: &[u8]) -> Result<T> {
+/// The version of a record, and the bytes after it.
+fn versioned(bytes: &[u8]) -> Result<(u8, Reader<'_>)> {
     let mut from = Reader::new(bytes);
     match from.u8()? {
-        1..=FORMAT_VERSION => {}
-        0 => return Err(DescriptorError::Damaged("there is no version 0")),
-        later => return Err(DescriptorError::UnknownVersion(later)),
+        version @ 1..=FORMAT_VERSION => Ok((version, from)),
+        0 => Err(DescriptorError::Damaged("there is no version 0")),
+        later => Err(DescriptorError::UnknownVersion(later)),
     }
-    let record = T::get(&mut from)?;
-    if from.is_empty() { Ok(record) } else { Err(DescriptorError::Damaged("bytes follow it")) }
+}
+
+/// What was read, if that was all.
+fn whole<T>(record: T, rest: &Reader<'_>) -> Result<T> {
+    if rest.is_empty() { Ok(record) } else { Err(DescriptorError::Damaged("bytes follow it")) }
 }
 
 pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
-    encode(def)
+    let mut out = vec![FORMAT_VERSION];
+    def.put(&mut out);
+    later_partitions(def).put(&mut out);
+    out
 }
 
 pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
-    let mut def: TableDef = decode(bytes)?;
-    if bytes.first().is_some_and(|version| *version < 3) {
+    let (version, mut from) = versioned(bytes)?;
+    let mut def = TableDef::get(&mut from)?;
+    if version < 3 {
         for column in &mut def.columns {
             if let Some(collation) = column.sql_type.collation_mut() {
                 *collation = collation.as_before_version_3();
             }
         }
     }
-    Ok(def)
+    if version >= 4 {
+        add_partitions(&mut def, Binary::get(&mut from)?)?;
+    }
+    whole(def, &from)
 }
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
-    encode(schema)
+    let mut out = vec![FORMAT_VERSION];
+    schema.put(&mut out);
+    out
 }
 
 pub(super) fn decode_schema(bytes: &[u8]) -> Result<Schema> {
-    decode(bytes)
+    let (_, mut from) = versioned(bytes)?;
+    let schema = Schema::get(&mut from)?;
+    whole(schema, &from)
 }

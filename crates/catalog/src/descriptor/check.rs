@@ -49,6 +49,8 @@ pub(super) fn check(def: &TableDef) -> Result<(), DescriptorError> {
         columns.sort_unstable();
         columns.dedup();
         require(columns.len() == index.parts.len(), "an index has a column twice")?;
+        let trees = index.trees.len();
+        require(trees == 0 || trees == def.partitions.len(), "an index has a tree for each partition")?;
     }
     for key in &def.foreign_keys {
         let mut columns = key.columns.iter();

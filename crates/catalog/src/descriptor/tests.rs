@@ -21,7 +21,13 @@ fn random_def(prng: &mut Prng) -> TableDef {
         column.display_width = prng.one_in(2).then_some(11);
     }
     def.id = prng.next_u64();
-    def.space = SpaceId(prng.next_u64() as u32);
+    let number = |prng: &mut Prng| 1 + prng.below(u64::from(u32::MAX));
+    for _ in 0..prng.below(4) {
+        def.partitions.push(PartitionDef { space: SpaceId(number(prng) as u32) });
+        for index in &mut def.indexes {
+            index.trees.push(IndexTree { id: number(prng), root: PageNo(number(prng) as u32) });
+        }
+    }
     def.created_us = -1;
     def.options.push(("ROW_FORMAT".into(), "COMPRESSED".into()));
     def.checks.push(Check { name: "c".into(), expression: "a > 0".into(), enforced: true });
@@ -36,6 +42,22 @@ fn random_def(prng: &mut Prng) -> TableDef {
     });
     def.engine_data = vec![1, 2, 3];
     def
+}
+
+/// The same with one partition, as all tables had before version 4.
+fn of_one_partition(prng: &mut Prng) -> TableDef {
+    loop {
+        let def = random_def(prng);
+        if def.partitions.len() == 1 {
+            return def;
+        }
+    }
+}
+
+/// Makes the record of a table of one partition one of an earlier version, which had no list of others.
+fn as_of_version(version: u8, bytes: &mut Vec<u8>) {
+    bytes[0] = version;
+    assert_eq!(bytes.pop(), Some(0));
 }
 
 #[test]
@@ -54,7 +76,7 @@ fn descriptors_round_trip() {
 #[test]
 fn flags_of_version_2_are_off_in_what_version_1_wrote() {
     let mut prng = Prng::new(test_seed(62));
-    let mut def = random_def(&mut prng);
+    let mut def = of_one_partition(&mut prng);
     def.indexes.push(Index { implicit: true, ..Index::new("f", vec![IndexPart::of(0)]) });
     def.columns[0].names_collation = true;
     assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
@@ -64,7 +86,7 @@ fn flags_of_version_2_are_off_in_what_version_1_wrote() {
     let mut bytes = def.to_bytes();
     assert_eq!(bytes[0], FORMAT_VERSION);
     // Version 1 had a byte for each flag: 0 or 1, as the others of its byte are off.
-    bytes[0] = 1;
+    as_of_version(1, &mut bytes);
     for column in &mut def.columns {
         if let Some(collation) = column.sql_type.collation_mut() {
             *collation = collation.as_before_version_3();
@@ -76,12 +98,12 @@ fn flags_of_version_2_are_off_in_what_version_1_wrote() {
 #[test]
 fn collations_of_version_2_keep_the_order_of_their_indexes() {
     let mut prng = Prng::new(test_seed(63));
-    let mut def = random_def(&mut prng);
+    let mut def = of_one_partition(&mut prng);
     def.columns[0].sql_type = SqlType::VarChar { length: 9, collation: CollationId::UTF8MB4_UNICODE_CI };
     let mut bytes = def.to_bytes();
     let collation = |bytes: &[u8]| TableDef::from_bytes(bytes).unwrap().columns[0].sql_type.collation();
     assert_eq!(collation(&bytes), CollationId::UTF8MB4_UNICODE_CI);
-    bytes[0] = 2;
+    as_of_version(2, &mut bytes);
     let before = collation(&bytes);
     assert_ne!(before, CollationId::UTF8MB4_UNICODE_CI);
     assert_eq!((before.get().name, before.wire_number()), ("utf8mb4_unicode_ci", 224));
@@ -89,6 +111,22 @@ fn collations_of_version_2_keep_the_order_of_their_indexes() {
     // Written again it stays what it is.
     let again = TableDef::from_bytes(&bytes).unwrap().to_bytes();
     assert_eq!((again[0], collation(&again)), (FORMAT_VERSION, before));
+}
+
+#[test]
+fn a_partition_has_a_tree_of_each_index() {
+    let mut prng = Prng::new(test_seed(64));
+    let mut def = of_one_partition(&mut prng);
+    def.partitions.push(PartitionDef { space: SpaceId(9) });
+    assert!(matches!(Table::new(def.clone()), Err(DescriptorError::Inconsistent(_))));
+    assert!(matches!(TableDef::from_bytes(&def.to_bytes()), Err(DescriptorError::Damaged(_))));
+    for index in &mut def.indexes {
+        index.trees.push(IndexTree { id: 7, root: PageNo(3) });
+    }
+    assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
+    // An index that is to be built has no tree yet.
+    def.indexes.push(Index::new("new", vec![IndexPart::of(0)]));
+    assert!(Table::new(def).is_ok());
 }
 
 #[test]

@@ -18,6 +18,7 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::{PageSet, alloc, verify};
 use palisade_buffer::{PageSize, PlaceStore, Space, doublewrite};
+use palisade_catalog::Schema;
 use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem, Waiting};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::undo::verify::{UndoReport, verify_undo};
@@ -322,14 +323,12 @@ impl Check {
         let selected = dictionary.all_tables().filter(|table| self.config.selects(table));
         let tables: Vec<Arc<Table>> = selected.cloned().collect();
         for table in tables {
-            let none = Vec::new();
             let known = match is_undo_whole {
-                true => UndoKnown::Chains(chains.get(&table.space).unwrap_or(&none)),
+                true => UndoKnown::Chains(&chains),
                 false => UndoKnown::Partly,
             };
-            let file = Some(file_name(table.space));
             let mut tx = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
-            let how = (self.config.options, &known, file);
+            let how = (self.config.options, &known, true);
             let mut check = table::check(&engine, &table, &mut tx, how, watch)?;
             self.definition_copy(&engine, &table, &check)?;
             for mut finding in std::mem::take(&mut check.damage) {
@@ -342,7 +341,8 @@ impl Check {
             self.report.more_findings += check.more_damage;
             self.report.is_partial |= check.is_stopped;
             let (schema, name) = (table.schema.clone(), table.name.clone());
-            self.report.tables.push(TableReport { schema, table: name, space: table.space, check });
+            let space = table.first_space_id();
+            self.report.tables.push(TableReport { schema, table: name, space, check });
         }
         Ok(())
     }
@@ -448,12 +448,13 @@ impl Check {
         let next = engine.ids.next();
         for table in dictionary.all_tables() {
             let name = format!("`{}`.`{}`", table.schema, table.name);
-            let own = table.indexes.iter().map(|index| index.id).chain([table.id]);
-            for id in own.chain([u64::from(table.space.0)]).filter(|id| *id >= next) {
+            let own = table.def().trees().map(|tree| tree.id).chain([table.id]);
+            let own = own.chain(table.spaces().map(|space| u64::from(space.0)));
+            for id in own.filter(|id| *id >= next) {
                 let what = format!("{name} has the number {id}, which the dictionary would give again");
                 self.found(Finding::damage(Kind::DictionaryEntry, place.clone(), Owner::Dictionary, what));
             }
-            for id in table.indexes.iter().map(|index| index.id) {
+            for id in table.def().trees().map(|tree| tree.id) {
                 if let Some(other) = ids.insert(id, name.clone()) {
                     let what = format!("{name} and {other} have an index of the same number, {id}");
                     self.found(Finding::damage(
@@ -464,8 +465,9 @@ impl Check {
                     ));
                 }
             }
-            if let Some(other) = spaces.insert(table.space, name.clone()) {
-                let what = format!("{name} and {other} are in the same file, {}", file_name(table.space));
+            for space in table.spaces() {
+                let Some(other) = spaces.insert(space, name.clone()) else { continue };
+                let what = format!("{name} and {other} are in the same file, {}", file_name(space));
                 self.found(Finding::damage(Kind::DictionaryEntry, place.clone(), Owner::Dictionary, what));
             }
         }
@@ -474,7 +476,8 @@ impl Check {
     /// Files that no table has.
     fn unknown_files(&mut self, engine: &Arc<Engine>, log_spaces: &BTreeSet<SpaceId>) -> Result<(), Error> {
         let dictionary = engine.dictionary();
-        let known: BTreeSet<SpaceId> = dictionary.all_tables().map(|table| table.space).collect();
+        let known: BTreeSet<SpaceId> =
+            dictionary.all_tables().flat_map(|table| table.spaces().collect::<Vec<_>>()).collect();
         let owned = |space: &SpaceId| *space == SYSTEM_SPACE || *space == UNDO_SPACE || known.contains(space);
         for space in self.files.list_spaces()?.into_iter().filter(|space| !owned(space)) {
             let place = Place { file: Some(file_name(space)), space: Some(space), ..Place::default() };
@@ -522,7 +525,21 @@ impl Check {
         let Some(schema) = dictionary.schema(&table.schema).filter(|_| table.runtime().is_usable()) else {
             return Ok(());
         };
-        let what = match definition_copy::read(&table.runtime().space) {
+        for space in table.runtime().spaces() {
+            self.compare_copy(space, schema, table, check)?;
+        }
+        Ok(())
+    }
+
+    /// The same of one of its files.
+    fn compare_copy(
+        &mut self,
+        space: &Space,
+        schema: &Schema,
+        table: &Arc<Table>,
+        check: &TableCheck,
+    ) -> Result<(), Error> {
+        let what = match definition_copy::read(space) {
             Ok(Some(bytes)) if bytes == definition_copy::encode(schema, table.def()) => return Ok(()),
             Ok(Some(_)) => {
                 "the copy of the table's definition in its file is not the dictionary's".to_owned()
@@ -532,8 +549,8 @@ impl Check {
             Err(error) => return Err(error),
         };
         let place = Place {
-            file: Some(file_name(table.space)),
-            space: Some(table.space),
+            file: Some(file_name(space.id())),
+            space: Some(space.id()),
             schema: Some(table.schema.clone()),
             table: Some(table.name.clone()),
             ..Place::default()
@@ -557,7 +574,11 @@ impl Check {
         let expected = Expected { end_lsn, check: check_page, size: self.page_size };
         let tables: BTreeMap<SpaceId, Arc<Table>> = match &self.engine {
             Some(engine) => {
-                engine.dictionary().all_tables().map(|table| (table.space, table.clone())).collect()
+                let dictionary = engine.dictionary();
+                let of = |table: &Arc<Table>| {
+                    table.spaces().map(|space| (space, table.clone())).collect::<Vec<_>>()
+                };
+                dictionary.all_tables().flat_map(of).collect()
             }
             None => BTreeMap::new(),
         };
@@ -765,6 +786,6 @@ fn place_in(space: SpaceId, table: Option<&Arc<Table>>) -> Place {
 }
 
 /// A space's file, relative to the data directory.
-fn file_name(space: SpaceId) -> String {
+pub(super) fn file_name(space: SpaceId) -> String {
     format!("spaces/{:06}.pal", space.0)
 }

@@ -8,23 +8,26 @@
 //! because an overflow chain that only an old version refers to is known to undo alone. It is left out
 //! otherwise.
 
+use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::event::retry_blocking;
-use palisade_base::{Event, PageNo};
+use palisade_base::{Event, PageNo, SpaceId};
 use palisade_btree::verify::{self, Damage, TreeReport};
 use palisade_btree::{PageSet, ScanEnd, Tree};
 use palisade_txn::{ClusteredHeader, EXTERNAL};
 use parking_lot::Mutex;
 
+use super::directory::file_name;
 use super::finding::{Finding, Kind, Owner, Place, Severity};
 use super::{Progress, Watch, rows};
 use crate::engine::Engine;
 use crate::info::INFO_PAGE;
 use crate::metadata::Use;
 use crate::store::parse_reference;
+use crate::table::Partition;
 use crate::{AccessMode, Attempt, Error, IsolationLevel, Table, TableLocks, Transaction, definition_copy};
 
 /// What a check of a table looks at.
@@ -77,8 +80,8 @@ const MOST_FINDINGS: usize = 1000;
 pub(super) enum UndoKnown<'a> {
     /// Nothing, but that a server purges meanwhile.
     Running,
-    /// These chains are referred to by undo.
-    Chains(&'a [PageNo]),
+    /// These chains are referred to by undo, in each space.
+    Chains(&'a BTreeMap<SpaceId, Vec<PageNo>>),
     /// Not all of undo could be read.
     Partly,
 }
@@ -86,7 +89,10 @@ pub(super) enum UndoKnown<'a> {
 /// A check of a table that goes on.
 pub(super) struct Report<'t> {
     table: &'t Arc<Table>,
-    file: Option<String>,
+    /// The partition that is looked at.
+    partition: &'t Partition,
+    /// Whether findings name the file.
+    names_file: bool,
     pub(super) check: TableCheck,
 }
 
@@ -94,8 +100,8 @@ impl Report<'_> {
     pub(super) fn place(&self, index: Option<usize>) -> Place {
         let index = index.and_then(|index| self.table.indexes.get(index));
         Place {
-            file: self.file.clone(),
-            space: Some(self.table.space),
+            file: self.names_file.then(|| file_name(self.partition.space().id())),
+            space: Some(self.partition.space().id()),
             schema: Some(self.table.schema.clone()),
             table: Some(self.table.name.clone()),
             index: index.map(|index| index.name.clone()),
@@ -104,7 +110,7 @@ impl Report<'_> {
     }
 
     fn place_at(&self, index: Option<usize>, page: PageNo) -> Place {
-        self.place(index).at(page, self.table.runtime().space.page_size())
+        self.place(index).at(page, self.partition.space().page_size())
     }
 
     pub(super) fn found(&mut self, finding: Finding) {
@@ -153,7 +159,7 @@ impl Engine {
         watch: &mut Watch<'_>,
     ) -> Result<TableCheck, Error> {
         let mut tx = self.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
-        check(self, table, &mut tx, (options, &UndoKnown::Running, None), watch)
+        check(self, table, &mut tx, (options, &UndoKnown::Running, false), watch)
     }
 
     /// The same, to be run on a thread of the engine's. The session that asks for it may hold `locks`.
@@ -192,7 +198,7 @@ impl PreparedCheck {
         let PreparedCheck { engine, table, options, mut tx } = self;
         engine.clone().ddl.submit(move || {
             let mut watch = |_: Progress<'_>| !check.stop.load(Ordering::Relaxed);
-            let how = (options, &UndoKnown::Running, None);
+            let how = (options, &UndoKnown::Running, false);
             let result = self::check(&engine, &table, &mut tx, how, &mut watch);
             drop((tx, table));
             *check.result.lock() = Some(result);
@@ -233,10 +239,11 @@ pub(super) fn check(
     engine: &Arc<Engine>,
     table: &Arc<Table>,
     tx: &mut Transaction,
-    (options, undo, file): (TableCheckOptions, &UndoKnown<'_>, Option<String>),
+    (options, undo, names_file): (TableCheckOptions, &UndoKnown<'_>, bool),
     watch: &mut Watch<'_>,
 ) -> Result<TableCheck, Error> {
-    let mut report = Report { table, file, check: TableCheck::default() };
+    let partition = &table.partitions()[0];
+    let mut report = Report { table, partition, names_file, check: TableCheck::default() };
     let mut is_stopped = false;
     let name = format!("{}.{}", table.schema, table.name);
     let mut watch = |progress: Progress<'_>| {
@@ -263,8 +270,18 @@ pub(super) fn check(
         }
         Err(_) => false,
     };
-    let (is_sound, mut used) = trees(&mut report, options, undo, &mut watch)?;
-    let chains_are_sound = options.quick || chains(&mut report, is_sound[0], &mut used, &mut watch)?;
+    let indexes = table.indexes.iter();
+    report.check.indexes =
+        indexes.map(|index| IndexCheck { name: index.name.clone(), ..IndexCheck::default() }).collect();
+    let mut is_sound = vec![true; table.indexes.len()];
+    let mut used = Vec::new();
+    let mut chains_are_sound = true;
+    for partition in table.partitions() {
+        report.partition = partition;
+        let mut pages = trees(&mut report, &mut is_sound, options, undo, &mut watch)?;
+        chains_are_sound &= options.quick || chains(&mut report, is_sound[0], &mut pages, &mut watch)?;
+        used.push(pages);
+    }
     if is_usable
         && chains_are_sound
         && let Err(error) = rows::compare(tx, table, &is_sound, options, &mut report, &mut watch)
@@ -278,30 +295,30 @@ pub(super) fn check(
     };
     let is_whole = is_whole_at_first && report.check.damage.is_empty();
     if !options.quick && is_whole && may_account && watch(Progress { what: "", pages: 0 }) {
-        account_for_space(&mut report, undo, used)?;
+        for (partition, used) in table.partitions().iter().zip(used) {
+            report.partition = partition;
+            account_for_space(&mut report, undo, used)?;
+        }
     }
     report.check.is_stopped = is_stopped;
     report.check.damage.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(report.check)
 }
 
-/// Walks the trees. Whether each is sound, and the pages that they use.
+/// Walks the trees of a partition, and notes which is not sound. Gives the pages that they use.
 fn trees(
     report: &mut Report<'_>,
+    is_sound: &mut [bool],
     options: TableCheckOptions,
     undo: &UndoKnown<'_>,
     watch: &mut Watch<'_>,
-) -> Result<(Vec<bool>, PageSet), Error> {
+) -> Result<PageSet, Error> {
     let mut used = PageSet::from_iter([INFO_PAGE]);
-    let mut is_sound = Vec::new();
-    let table = report.table.clone();
-    for (number, (tree, index)) in table.trees().iter().zip(&table.indexes).enumerate() {
-        let mut counted = IndexCheck { name: index.name.clone(), ..IndexCheck::default() };
-        if options.quick {
-            is_sound.push(true);
-            report.check.indexes.push(counted);
-            continue;
-        }
+    if options.quick {
+        return Ok(used);
+    }
+    let partition = report.partition;
+    for (number, (tree, is_sound)) in partition.trees().iter().zip(is_sound).enumerate() {
         let moves = matches!(undo, UndoKnown::Running);
         let found = walk(tree, moves, watch)?;
         for damage in &found.damage {
@@ -312,12 +329,14 @@ fn trees(
             report.page(Kind::Tree, Some(number), owner, damage);
         }
         report.check.more_damage += found.more_damage;
-        (counted.pages, counted.levels, counted.entries) = (found.pages.len(), found.levels, found.entries);
-        is_sound.push(found.damage.is_empty());
-        report.check.indexes.push(counted);
+        let counted = &mut report.check.indexes[number];
+        counted.pages += found.pages.len();
+        counted.levels = counted.levels.max(found.levels);
+        counted.entries += found.entries;
+        *is_sound &= found.damage.is_empty();
         used.insert_all(&found.pages);
     }
-    Ok((is_sound, used))
+    Ok(used)
 }
 
 /// Walks a tree. What purge has moved meanwhile is no damage: if the tree may be `moving`, only what a second
@@ -336,7 +355,8 @@ fn walk(tree: &Tree, moving: bool, watch: &mut Watch<'_>) -> Result<TreeReport, 
     Ok(second)
 }
 
-/// Follows the overflow chains of all rows, and adds their pages to the used ones. Whether all are sound.
+/// Follows the overflow chains of all rows of a partition, and adds their pages to the used ones. Whether all
+/// are sound.
 fn chains(
     report: &mut Report<'_>,
     is_sound: bool,
@@ -346,10 +366,10 @@ fn chains(
     if !is_sound {
         return Ok(false);
     }
-    let table = report.table.clone();
-    let space = table.tree(0).space();
+    let tree = report.partition.tree(0);
+    let space = tree.space();
     let before = report.check.damage.len();
-    let mut leaves = ExternalRows { from: Some(Bound::Unbounded), tree: table.tree(0) };
+    let mut leaves = ExternalRows { from: Some(Bound::Unbounded), tree };
     while watch(Progress { what: "", pages: 0 }) {
         let Some((found, is_readable)) = leaves.next()? else { break };
         if !is_readable {
@@ -422,17 +442,17 @@ pub(super) fn external_rows(tree: &Tree) -> Result<Vec<(PageNo, usize)>, Error> 
 
 /// Compares what is used with the space's maps.
 fn account_for_space(report: &mut Report<'_>, undo: &UndoKnown<'_>, mut used: PageSet) -> Result<(), Error> {
-    let table = report.table.clone();
-    let space = table.tree(0).space();
+    let space = report.partition.space();
     used.extend(definition_copy::pages(space)?);
     let mut possible = PageSet::new();
     if let UndoKnown::Chains(firsts) = undo {
-        for first in firsts.iter().filter(|first| first.0 < space.pages() && !used.contains(**first)) {
+        let firsts = firsts.get(&space.id()).into_iter().flatten();
+        for first in firsts.filter(|first| first.0 < space.pages() && !used.contains(**first)) {
             possible.extend(verify::verify_chain(space, *first, None)?.pages);
         }
     }
     let found = verify::verify_space_with(space, &used, &possible)?;
-    report.check.free_pages = Some(found.free);
+    *report.check.free_pages.get_or_insert(0) += found.free;
     for damage in found.damage.iter().filter(|damage| !is_leak(damage)) {
         report.page(Kind::SpaceMap, None, Owner::FirstPages, damage);
     }

@@ -76,7 +76,7 @@ impl Scan {
     /// Visits one leaf, or goes on behind the row that had to be waited for. Waits for: that row, pages.
     pub(super) fn read_leaf_locking(&mut self, trx: &mut Trx, locking: Locking) -> Attempt<()> {
         let table = self.table.clone();
-        let tree = table.tree(self.index);
+        let tree = table.sole_partition().tree(self.index);
         if let Some(obstacle) = &self.obstacle {
             let Obstacle { key, writer, .. } = obstacle;
             trx.wait_for_row(tree.index_id(), key, locking.mode, *writer).map_err(Blocked::up)?;

@@ -209,7 +209,9 @@ impl Look {
         key: &[u8],
         how: How,
     ) -> Attempt<Option<FoundRow>> {
-        let store = RowStore::new(table.tree(0));
+        let partition = table.sole_partition();
+        let clustered = partition.tree(0);
+        let store = RowStore::new(clustered);
         match &mut self.row.wanted {
             Wanted::Row => store.read(trx, key, how, &mut self.bytes, &mut self.progress),
             Wanted::Version(header) => {
@@ -239,16 +241,16 @@ impl Look {
                 let verify = *verify;
                 self.row_key.clear();
                 key::clustered_key(table, index, key, &mut self.row_key)
-                    .map_err(|_| damaged(table.tree(index)))?;
+                    .map_err(|_| damaged(partition.tree(index)))?;
                 let found =
                     store.read(trx, &self.row_key, how.of_rows(), &mut self.bytes, &mut self.progress)?;
                 let Some(row) = found.filter(|_| verify) else { return Ok(found) };
-                let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.tree(0)))?;
+                let view = RowView::new(table, &self.bytes).map_err(|_| damaged(clustered))?;
                 self.entry.clear();
-                key::entry_key(table, index, &view, &mut self.entry).map_err(|_| damaged(table.tree(0)))?;
+                key::entry_key(table, index, &view, &mut self.entry).map_err(|_| damaged(clustered))?;
                 let belongs = self.entry == key;
                 if !belongs && row.newly_locked {
-                    trx.unlock(table.tree(0).index_id(), &self.row_key);
+                    trx.unlock(clustered.index_id(), &self.row_key);
                 }
                 Ok(found.filter(|_| belongs))
             }
@@ -257,7 +259,7 @@ impl Look {
 
     /// The entry that was looked for takes the place of its row, which has been found to belong to it.
     fn take_entry(&mut self, table: &Table, index: usize, key: &[u8]) -> Attempt<()> {
-        let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.tree(0)))?;
+        let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.sole_partition().tree(0)))?;
         let (mut payload, mut entry) = (Vec::new(), Vec::new());
         key::entry_payload(table, index, &view, &mut payload);
         write_entry(key, &payload, &mut entry);

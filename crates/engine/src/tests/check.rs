@@ -235,7 +235,7 @@ fn flip(files: &Files, path: &Path, byte: usize) -> Files {
 /// The first page of the table's file that is a node of this index number and level.
 fn node(files: &Files, index: usize, level: u16) -> usize {
     let engine = Engine::open(quiet(), disk(files)).unwrap();
-    let id = table(&engine, "t").indexes[index].id;
+    let id = table(&engine, "t").indexes[index].trees[0].id;
     let bytes = &files[&space_path(space_of_t(files))];
     let is_it = |page: &[u8]| {
         page[12..14] == 3u16.to_le_bytes()

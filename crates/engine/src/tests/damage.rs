@@ -190,8 +190,8 @@ fn files_of_earlier_versions_get_their_copies() {
     let disk = Disk::with_tables();
     let engine = open(&disk.fs);
     let t = table(&engine, "t");
-    crate::definition_copy::write(&engine.log, &t.runtime().space, b"").unwrap();
-    assert_eq!(crate::definition_copy::read(&t.runtime().space).unwrap(), None);
+    crate::definition_copy::write(&engine.log, t.sole_partition().space(), b"").unwrap();
+    assert_eq!(crate::definition_copy::read(t.sole_partition().space()).unwrap(), None);
     drop(t);
     shut_down(engine);
     shut_down(open(&disk.fs));
@@ -206,7 +206,7 @@ fn a_table_without_its_first_pages_can_be_read_with_force() {
     for page in 0..2 {
         let disk = Disk::with_tables();
         let engine = open(&disk.fs);
-        let space = table(&engine, "t").space;
+        let space = table(&engine, "t").first_space_id();
         shut_down(engine);
         disk.damage_page(space.0, page);
         let engine = open(&disk.fs);
@@ -247,7 +247,7 @@ fn a_table_without_its_first_pages_can_be_read_with_force() {
 fn a_file_that_cannot_say_what_it_is_is_set_aside() {
     let disk = Disk::with_tables();
     let engine = open(&disk.fs);
-    let space = table(&engine, "t").space;
+    let space = table(&engine, "t").first_space_id();
     shut_down(engine);
     disk.damage_page(0, 2);
     disk.damage_page(space.0, 1);
@@ -318,10 +318,13 @@ fn scans_pass_over_a_damaged_leaf_with_force_only() {
     let disk = Disk::with_tables();
     let engine = open(&disk.fs);
     let t = table(&engine, "t");
-    let root = palisade_base::event::retry_blocking(|| t.tree(0).space().shared(t.tree(0).root())).unwrap();
+    let root = palisade_base::event::retry_blocking(|| {
+        t.sole_partition().tree(0).space().shared(t.sole_partition().tree(0).root())
+    })
+    .unwrap();
     let leaf = palisade_btree::node::NodeView::new(&*root).child(3);
     drop(root);
-    let space = t.space;
+    let space = t.first_space_id();
     drop(t);
     shut_down(engine);
     disk.damage_page(space.0, leaf.0.into());
@@ -357,7 +360,7 @@ fn a_damaged_root_is_an_error() {
     let disk = Disk::with_tables();
     let engine = open(&disk.fs);
     let t = table(&engine, "t");
-    let (space, root) = (t.space, t.tree(0).root());
+    let (space, root) = (t.first_space_id(), t.sole_partition().tree(0).root());
     drop(t);
     shut_down(engine);
     disk.damage_page(space.0, root.0.into());
@@ -394,10 +397,13 @@ fn redo_of_a_damaged_page_is_given_up_with_force_only() {
     client.table = table(&engine, "other");
     client.update(3, |row| row.k = Some(99)).unwrap();
     client.commit();
-    let root = palisade_base::event::retry_blocking(|| t.tree(0).space().shared(t.tree(0).root())).unwrap();
+    let root = palisade_base::event::retry_blocking(|| {
+        t.sole_partition().tree(0).space().shared(t.sole_partition().tree(0).root())
+    })
+    .unwrap();
     let leaf = palisade_btree::node::NodeView::new(&*root).child(3);
     drop(root);
-    let space = t.space;
+    let space = t.first_space_id();
     drop((client, t));
     crash(engine);
     disk.damage_page(space.0, leaf.0.into());

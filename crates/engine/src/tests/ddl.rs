@@ -55,14 +55,14 @@ fn indexes_that_stay_keep_their_trees_when_others_come_and_go() {
     let old = table(&engine, "t");
     let mut def = old.def().clone();
     let kept = def.indexes.iter().position(|index| index.name == "u").unwrap();
-    let (id, root) = (def.indexes[kept].id, def.indexes[kept].root);
+    let trees = def.indexes[kept].trees.clone();
     def.indexes[kept].name = "renamed".to_owned();
     def.indexes.retain(|index| index.name != "k");
     def.indexes.insert(1, Index::new("k", vec![IndexPart::of(1), IndexPart::of(2)]));
     let new = wait(engine.change_indexes(&held, &name(), def)).unwrap();
     let names: Vec<_> = new.indexes[1..].iter().map(|index| index.name.as_str()).collect();
     assert_eq!(names, ["k", "renamed"]);
-    assert_eq!((new.indexes[2].id, new.indexes[2].root), (id, root));
+    assert_eq!(new.indexes[2].trees, trees);
     drop(held);
     check(&engine, &new);
 }
@@ -72,7 +72,8 @@ fn indexes_that_stay_keep_their_trees_when_others_come_and_go() {
 fn dropping_an_index_forgets_no_other_tree_that_is_to_be_freed() {
     let (_fs, engine) = filled(100);
     let t = table(&engine, "t");
-    retry_blocking(|| crate::info::create_loose(&engine.log, t.tree(0).space(), 1000)).unwrap();
+    retry_blocking(|| crate::info::create_loose(&engine.log, t.sole_partition().tree(0).space(), 1000))
+        .unwrap();
     let held = lock(&engine, &["t"]);
     let new = wait(engine.drop_indexes(&held, &name(), &["k".to_owned()])).unwrap();
     drop(held);
@@ -86,7 +87,7 @@ fn an_index_that_is_damaged_is_dropped_and_the_table_goes_on_without() {
     let t = table(&engine, "t");
     retry_blocking(|| {
         let mut mtr = palisade_btree::Mtr::begin(&engine.log, 1000)?;
-        let root = mtr.exclusive(t.tree(1).space(), t.tree(1).root())?;
+        let root = mtr.exclusive(t.sole_partition().tree(1).space(), t.sole_partition().tree(1).root())?;
         mtr.apply(root, palisade_btree::PageOp::Format { page_type: palisade_btree::page_type::FREE });
         mtr.commit(|_| {});
         Ok::<_, Blocked<palisade_btree::Error>>(())
@@ -247,7 +248,7 @@ fn an_empty_table_takes_64_kib() {
     let (_fs, engine, _) = new_engine();
     let def = TableDef { indexes: definition("e").indexes[..1].to_vec(), ..definition("e") };
     let table = create_table(&engine, def);
-    let space = table.tree(0).space();
+    let space = table.sole_partition().tree(0).space();
     assert_eq!(u64::from(space.pages()) * palisade_buffer::PageSize::DEFAULT.bytes() as u64, 64 << 10);
     // ... and grows by doubling until it has a megabyte.
     let mut sizes = vec![space.pages()];

@@ -193,7 +193,7 @@ fn drop_database_is_all_or_nothing() {
 fn tables_that_are_dropped_together_sync_their_directory_once() {
     let (disk, engine) = prepared(1);
     let known: Vec<_> = ["t", "other"].map(|name| table(&engine, name)).into();
-    let files: Vec<_> = known.iter().map(|table| table.runtime().space.file().clone()).collect();
+    let files: Vec<_> = known.iter().map(|table| table.sole_partition().space().file().clone()).collect();
     let held = acquire(&engine, ExclusiveLock::of_schema(&engine, "test"));
     disk.start_trace();
     assert_eq!(wait(engine.drop_schema(&held, "test")).unwrap(), 2);

@@ -76,7 +76,7 @@ fn each_method_syncs_what_it_says() {
         let table = filled(&engine, in_place("t"));
         // What is written for the first time is synced by O_DIRECT_NO_FSYNC, too.
         change_all(&engine, &table, 1);
-        let file = format!("{:06}.pal", table.runtime().space.id().0);
+        let file = format!("{:06}.pal", table.first_space_id().0);
         fs.start_trace();
         change_all(&engine, &table, 2);
         assert_eq!(synced(&fs.take_trace(), &file), expected, "{method:?}");
@@ -111,7 +111,7 @@ fn the_logs_flush_covers_what_is_written_out_of_place() {
         let table = filled(&engine, placed("t"));
         // Until every run has been written once.
         (0..6).for_each(|round| change_all(&engine, &table, round));
-        let file = format!("{:06}.pal", table.runtime().space.id().0);
+        let file = format!("{:06}.pal", table.first_space_id().0);
         fs.start_trace();
         change_all(&engine, &table, 7);
         let trace = fs.take_trace();

@@ -81,7 +81,7 @@ fn world(config: EngineConfig, kind: Kind) -> World {
     world.engine.set_undo_reserve(world.engine.config().undo_reserve);
     while world.engine.purge_step().unwrap() {}
     world.engine.pool.checkpoint_sharply().unwrap();
-    let file = world.table.tree(0).space().file().clone();
+    let file = world.table.sole_partition().tree(0).space().file().clone();
     let saved = (ROWS as usize * ROW / 2) as u64;
     match kind {
         Kind::InPlace => {

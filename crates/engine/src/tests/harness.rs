@@ -276,7 +276,7 @@ pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
         assert!(report.damage.is_empty(), "{:?}", report.damage);
         used.insert_all(&report.pages);
     }
-    let tree = table.tree(0);
+    let tree = table.sole_partition().tree(0);
     let mut from = std::ops::Bound::Unbounded;
     loop {
         let mut chains = Vec::new();

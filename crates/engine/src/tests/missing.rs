@@ -23,7 +23,7 @@ fn two_tables() -> (Arc<dyn FileSystem>, Arc<Engine>, Arc<Table>) {
 }
 
 fn file_of(table: &Table) -> PathBuf {
-    PathBuf::from(format!("/data/spaces/{:06}.pal", table.space.0))
+    PathBuf::from(format!("/data/spaces/{:06}.pal", table.first_space_id().0))
 }
 
 fn take_away(fs: &Arc<dyn FileSystem>, file: &Path) {

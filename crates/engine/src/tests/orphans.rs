@@ -22,7 +22,7 @@ fn a_file_without_a_table_is_removed_after_a_crash_only() {
     let aside = Path::new("/data/spaces/000500.pal.damaged");
     for crashes in [false, true] {
         let (fs, engine, table) = new_engine();
-        let own = format!("/data/spaces/{:06}.pal", table.space.0);
+        let own = format!("/data/spaces/{:06}.pal", table.first_space_id().0);
         let mut client = Client::new(&engine, &table);
         client.insert(&Row::new(1, 1, None, b"")).unwrap();
         client.commit();
@@ -46,7 +46,7 @@ fn a_file_without_a_table_is_removed_after_a_crash_only() {
 #[test]
 fn an_id_is_not_given_again_though_the_page_says_so() {
     let (fs, engine, first) = new_engine();
-    let (space, id) = (first.space, first.id);
+    let (space, id) = (first.first_space_id(), first.id);
     drop(first);
     engine.shutdown().unwrap();
     drop(engine);
@@ -59,10 +59,10 @@ fn an_id_is_not_given_again_though_the_page_says_so() {
     let engine = open(&fs);
     let new = create_table(&engine, definition("new"));
     let old = table(&engine, "t");
-    assert_eq!((old.space, old.id), (space, id));
+    assert_eq!((old.first_space_id(), old.id), (space, id));
     let ids = |table: &crate::Table| {
-        let mut ids: Vec<u64> = table.indexes.iter().map(|index| index.id).collect();
-        ids.extend([table.id, table.space.0.into()]);
+        let mut ids: Vec<u64> = table.def().trees().map(|tree| tree.id).collect();
+        ids.extend([table.id, table.first_space_id().0.into()]);
         ids
     };
     assert!(ids(&new).iter().all(|id| !ids(&old).contains(id)), "{:?} {:?}", ids(&new), ids(&old));

@@ -65,7 +65,7 @@ fn names(fs: &Arc<dyn FileSystem>) -> HashSet<String> {
 }
 
 fn files_of(table: &Table) -> [String; 2] {
-    ["pal", "map"].map(|kind| format!("{:06}.{kind}", table.space.0))
+    ["pal", "map"].map(|kind| format!("{:06}.{kind}", table.first_space_id().0))
 }
 
 fn path_of(name: &str) -> PathBuf {
@@ -528,8 +528,8 @@ fn redo_for_a_table_whose_map_is_gone_touches_nothing() {
 #[test]
 fn a_leftover_map_is_no_table_of_the_next() {
     let (fs, engine, t) = two_tables();
-    let next = t.space.0 + 20;
-    for id in t.space.0 + 1..next {
+    let next = t.first_space_id().0 + 20;
+    for id in t.first_space_id().0 + 1..next {
         let name = path_of(&format!("{id:06}.map"));
         if !fs.exists(&name).unwrap() {
             fs.open(&name, OpenMode::CREATE_NEW).unwrap();

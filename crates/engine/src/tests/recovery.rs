@@ -104,7 +104,7 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_other_tables_are_served
         }
         client.commit();
     }
-    let (space, leaf) = (t.space, t.indexes[0].root);
+    let (space, leaf) = (t.first_space_id(), t.indexes[0].trees[0].root);
     engine.shutdown().unwrap();
     drop((engine, t, other));
     let path = std::path::PathBuf::from(format!("/data/spaces/{:06}.pal", space.0));

@@ -43,7 +43,7 @@ fn a_rollback_stuck_in_a_damaged_table_keeps_nobody_from_dropping_it_or_redefini
     client.update(1, |row| row.c = b"lost".to_vec()).unwrap();
     client.table = table(&engine, "t");
     client.update(1, |row| row.c = b"lost".to_vec()).unwrap();
-    let (space, root) = (client.table.space, client.table.indexes[0].root);
+    let (space, root) = (client.table.first_space_id(), client.table.indexes[0].trees[0].root);
     // The pages are on disk: the log has nothing for them.
     engine.pool.shutdown().unwrap();
     drop(client);

@@ -220,10 +220,10 @@ impl Draft {
             Plan::Rebuild
         } else if indexes {
             // The index that the rows are kept by stays the first.
-            let first = self.def.indexes.first().map(|index| index.id);
+            let first = self.def.indexes.first().map(|index| index.trees.clone());
             let given = self.def.indexes.clone();
             table::order_indexes(&mut self.def);
-            if self.def.indexes.first().map(|index| index.id) != first {
+            if self.def.indexes.first().map(|index| index.trees.clone()) != first {
                 self.def.indexes = given;
             }
             Plan::Indexes
@@ -491,8 +491,9 @@ impl Draft {
         let mut kept = false;
         for index in replaced {
             let last = self.def.indexes.last_mut();
-            if let Some(new) = last.filter(|new| index.id != 0 && !new.unique && new.parts == index.parts) {
-                (new.id, new.root) = (index.id, index.root);
+            let is_made = !index.trees.is_empty();
+            if let Some(new) = last.filter(|new| is_made && !new.unique && new.parts == index.parts) {
+                new.trees = index.trees;
                 self.changed.definition = true;
                 kept = true;
                 continue;

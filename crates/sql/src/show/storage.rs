@@ -6,8 +6,8 @@
 //! of.
 
 use palisade_base::{sysvar, sysvar_catalogue};
-use palisade_catalog::Value;
 use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX};
+use palisade_catalog::{IndexTree, Value};
 use palisade_engine::Table;
 
 use super::information_schema::{
@@ -294,14 +294,14 @@ fn row_format(table: &Table) -> RowFormat {
 
 /// Where the file of a table is.
 fn file_path(table: &Table) -> Value {
-    text(format!("./spaces/{}", palisade_engine::space_file_name(table.descriptor().def().space)))
+    text(format!("./spaces/{}", palisade_engine::space_file_name(table.first_space_id())))
 }
 
 /// A row for each file: two for a table that is written out of place.
 fn data_files(source: &Source<'_>) -> Rows {
     let mut rows = Rows::new();
     for (_, table) in each_table(source) {
-        let space = table.descriptor().def().space;
+        let space = table.first_space_id();
         rows.push(vec![text(space.0.to_string()), file_path(table)]);
         if table.page_sink() == palisade_engine::PageSinkKind::OutOfPlace {
             let map = format!("./spaces/{}", palisade_engine::map_file_name(space));
@@ -315,7 +315,7 @@ fn tablespaces_in_brief(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let def = table.descriptor().def();
         vec![
-            text(def.space.0.to_string()),
+            text(table.first_space_id().0.to_string()),
             path(&def.schema, &def.name),
             file_path(table),
             text(row_format(table).space_flag.to_string()),
@@ -334,7 +334,7 @@ fn tables(source: &Source<'_>) -> Rows {
             Value::Int(row_format(table).flag),
             // InnoDB counts its own columns, too: row id, transaction id, undo pointer.
             Value::Int(shown_columns(table).filter(|(_, column)| !is_virtual(column)).count() as i64 + 3),
-            Value::Int(i64::from(def.space.0)),
+            Value::Int(i64::from(table.first_space_id().0)),
             text(row_format(table).name),
             number(0u64),
             text("Single"),
@@ -403,7 +403,7 @@ fn tablespaces(source: &Source<'_>) -> Rows {
         let def = table.descriptor().def();
         let (file, allocated) = table.file_bytes();
         vec![
-            number(def.space.0),
+            number(table.first_space_id().0),
             path(&def.schema, &def.name),
             number(row_format(table).space_flag),
             text(row_format(table).of_space),
@@ -431,7 +431,7 @@ fn files(source: &Source<'_>) -> Rows {
         let statistics = table.statistics();
         let bytes = statistics.data_bytes + statistics.index_bytes;
         let mut row = vec![
-            number(def.space.0),
+            number(table.first_space_id().0),
             file_path(table),
             text("TABLESPACE"),
             path(&def.schema, &def.name),
@@ -459,16 +459,18 @@ fn indexes(source: &Source<'_>) -> Rows {
             // InnoDB's bits: 1 clustered, 2 unique.
             let clustered = i64::from(place == 0);
             let unique = if index.unique && index.name != GENERATED_CLUSTERED_INDEX { 2 } else { 0 };
-            rows.push(vec![
-                number(index.id),
-                text(&index.name),
-                number(def.id),
-                Value::Int(clustered | unique),
-                Value::Int(index.parts.len() as i64),
-                Value::Int(i64::from(index.root.0)),
-                Value::Int(i64::from(def.space.0)),
-                Value::Int(50),
-            ]);
+            rows.extend(index.trees.iter().zip(def.spaces()).map(|(tree, space)| {
+                vec![
+                    number(tree.id),
+                    text(&index.name),
+                    number(def.id),
+                    Value::Int(clustered | unique),
+                    Value::Int(index.parts.len() as i64),
+                    Value::Int(i64::from(tree.root.0)),
+                    Value::Int(i64::from(space.0)),
+                    Value::Int(50),
+                ]
+            }));
         }
     }
     rows
@@ -481,8 +483,9 @@ fn cached_indexes(source: &Source<'_>) -> Rows {
     for (_, table) in each_table(source) {
         let def = table.descriptor().def();
         for index in &def.indexes {
-            if let Some(pages) = cached.get(&(def.space, index.id)) {
-                rows.push(vec![number(def.space.0), number(index.id), number(*pages)]);
+            for (tree, space) in index.trees.iter().zip(def.spaces()) {
+                let pages = cached.get(&(space, tree.id)).copied();
+                rows.extend(pages.map(|pages| vec![number(space.0), number(tree.id), number(pages)]));
             }
         }
     }
@@ -497,7 +500,8 @@ fn fields(source: &Source<'_>) -> Rows {
         for index in &def.indexes {
             for (position, part) in index.parts.iter().enumerate() {
                 let name = &def.key_column(part.column).name;
-                rows.push(vec![number(index.id), text(name), number(position as u64)]);
+                let row = |tree: &IndexTree| vec![number(tree.id), text(name), number(position as u64)];
+                rows.extend(index.trees.iter().map(row));
             }
         }
     }
