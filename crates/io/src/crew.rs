@@ -25,6 +25,8 @@ use loom::sync::{
 struct Door {
     inside: usize,
     closed: bool,
+    /// A helper has panicked, and what it had taken is not done.
+    panicked: bool,
 }
 
 /// What caller and helpers share.
@@ -60,13 +62,15 @@ impl Crew {
         work();
     }
 
-    /// For the caller, at its end: no helper enters any more. Waits for those inside.
-    pub(crate) fn close(&self) {
+    /// For the caller, at its end: no helper enters any more. Waits for those inside. Whether all parts that
+    /// helpers have taken are done: none of them has panicked.
+    pub(crate) fn close(&self) -> bool {
         let mut door = self.lock();
         door.closed = true;
         while door.inside > 0 {
             door = self.left.wait(door).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
+        !door.panicked
     }
 
     #[cfg(not(loom))]
@@ -85,7 +89,10 @@ struct Inside<'a>(&'a Crew);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.lock().inside -= 1;
+        let mut door = self.0.lock();
+        door.inside -= 1;
+        door.panicked |= std::thread::panicking();
+        drop(door);
         self.0.left.notify_all();
     }
 }
@@ -118,7 +125,7 @@ mod models {
             while crew.take().is_some() {
                 done.fetch_add(1, Ordering::AcqRel);
             }
-            crew.close();
+            assert!(crew.close(), "no helper has panicked");
             gone.store(true, Ordering::Release);
             assert_eq!(
                 done.load(Ordering::Acquire),

@@ -101,7 +101,7 @@ impl IoPool {
 
     /// Runs `task` for each of `0..count`, on this thread and on I/O threads that are free, and waits for
     /// all. Which error comes first by its number is told. An [inline](Self::inline) pool runs them in order
-    /// and stops at an error.
+    /// and stops at an error. A panic of `task`, on whatever thread, is one of the caller.
     pub(crate) fn for_each(
         &self,
         count: usize,
@@ -133,6 +133,7 @@ impl IoPool {
         }
         work(&crew);
         drop(closing);
+        assert!(crew.close(), "an I/O thread has panicked in a part of this task");
         first.into_inner().into_result()
     }
 
@@ -233,6 +234,24 @@ mod tests {
             .unwrap();
             assert_eq!(seen.into_inner(), most, "{writers} writers beside the caller");
         }
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_is_one_of_the_caller() {
+        // Its shutdown would tell of the panic, too.
+        let pool = std::mem::ManuallyDrop::new(IoPool::new(3, Waiting::Threads).unwrap());
+        let caller = std::thread::current().id();
+        let (under_way, changed) = (Mutex::new(0), Condvar::new());
+        let task = |_| {
+            let mut now = under_way.lock();
+            *now += 1;
+            changed.notify_all();
+            changed.wait_while(&mut now, |now| *now < 2);
+            assert!(std::thread::current().id() == caller, "a helper panics");
+            Ok(())
+        };
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.for_each(2, &task)));
+        assert!(outcome.is_err());
     }
 
     #[test]
