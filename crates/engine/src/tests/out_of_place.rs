@@ -82,6 +82,47 @@ fn len(fs: &Arc<dyn FileSystem>, name: &str) -> u64 {
     fs.open(&path_of(name), OpenMode::EXISTING).unwrap().len().unwrap()
 }
 
+/// So many maps are written by several threads, while rows change and after a crash.
+#[test]
+fn maps_of_many_tables_are_written_at_once_and_lose_nothing() {
+    const TABLES: i64 = 24;
+    let fs = memory();
+    let name = |number: i64| format!("t{number}");
+    let mut engine = open(&fs);
+    create_schema(&engine);
+    for number in 0..TABLES {
+        let t = create_table(&engine, placed(&name(number)));
+        fill(&engine, &t, 20 + number);
+    }
+    for round in 0..4 {
+        let writer = {
+            let engine = engine.clone();
+            std::thread::spawn(move || {
+                for number in 0..TABLES {
+                    let mut client = Client::new(&engine, &table(&engine, &name(number)));
+                    assert!(client.update(number % 20, |row| row.k = Some(1000 + round)).unwrap());
+                    client.commit();
+                }
+            })
+        };
+        engine.pool.checkpoint_sharply().unwrap();
+        writer.join().unwrap();
+        engine.log.flush_blocking(engine.log.tail()).unwrap();
+        match round % 2 {
+            0 => shut_down(engine),
+            _ => crash(engine),
+        }
+        engine = open(&fs);
+        for number in 0..TABLES {
+            let found = rows(&engine, &name(number));
+            assert_eq!(found.len() as i64, 20 + number, "{}, round {round}", name(number));
+            let changed = found.iter().filter(|row| row.k == Some(1000 + round)).count();
+            assert_eq!(changed, 1, "{}, round {round}", name(number));
+            check(&engine, &table(&engine, &name(number)));
+        }
+    }
+}
+
 #[test]
 pub(super) fn rows_survive_shutdowns_and_crashes_as_in_any_table() {
     let (fs, engine, t) = two_tables();
