@@ -47,7 +47,7 @@ pub fn check_text(name: &str, text: &str) -> Result<String, MysqlError> {
 }
 
 fn charset(name: &str) -> Result<Charset, MysqlError> {
-    Charset::by_name(name).ok_or_else(|| palisade_sql::bind::unknown_charset(name))
+    Charset::by_name(name).ok_or_else(|| palisade_sql::error::unknown_charset(name))
 }
 
 fn collation(name: &str) -> Result<&'static Collation, MysqlError> {

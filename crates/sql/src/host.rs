@@ -146,7 +146,7 @@ pub trait Host: Send + Sync {
         _value: Option<Value>,
         _only: bool,
     ) -> BoxFuture<'a, SqlResult<()>> {
-        Box::pin(async { Err(crate::bind::not_supported("SET PERSIST")) })
+        Box::pin(async { Err(crate::error::not_supported("SET PERSIST")) })
     }
 
     /// Every system variable with its value as text, in order of name.

@@ -21,6 +21,7 @@
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
 //! | `hints` | system variables that a statement's hints set |
+//! | [`error`] | what statements fail with |
 //! | [`warning`], `deprecated` | the conditions a statement leaves; those of what MySQL will not understand for ever |
 //! | [`work`], [`command`] | `Handler_...`, `Select_...` and `Sort_...`; `Com_...`: counted |
 //!
@@ -38,6 +39,7 @@ pub mod command;
 pub mod ddl;
 mod deprecated;
 pub mod dml;
+pub mod error;
 pub mod exec;
 pub mod expr;
 pub mod func;
@@ -64,6 +66,7 @@ pub mod warning;
 pub mod work;
 pub mod xa;
 
+pub use error::{SqlAttempt, SqlError, SqlResult};
 pub use host::{
     Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
 };
@@ -72,11 +75,5 @@ pub use session::{NamedStatement, Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use sql::{Completion, Sql};
 
-/// What a statement fails with: code, SQLSTATE and text as the client reads them.
-pub type SqlError = palisade_base::MysqlError;
-/// The result of an operation that cannot wait.
-pub type SqlResult<T> = Result<T, SqlError>;
-/// The result of an operation that may ask to be called again after an event.
-pub type SqlAttempt<T> = palisade_base::Attempt<T, SqlError>;
 /// A future behind the seams to the server.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;

@@ -8,9 +8,10 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_engine::{AccessMode, IsolationLevel};
 use palisade_parser::ast::{self, Assignment, PrepareSource, Statement, TransactionScope};
 
+use crate::bind::Binder;
 use crate::bind::scope::Scope;
-use crate::bind::{Binder, not_supported};
 use crate::command::Command;
+use crate::error::not_supported;
 use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;

@@ -17,7 +17,7 @@ use palisade_parser::ast::{
     self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
-use palisade_sql::bind::not_supported;
+use palisade_sql::error::not_supported;
 use palisade_sql::{Access, Completion, ResultSink, Session, SqlError, SqlResult};
 
 use super::authorize::Asker;

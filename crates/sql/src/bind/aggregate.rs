@@ -14,16 +14,16 @@ use super::Binder;
 use super::scope::{OuterColumn, Scope};
 use super::types::{Member, as_number, member_as_text, transcode_to};
 use crate::SqlResult;
-use crate::exec::aggregate::AggregateSpec;
+use crate::expr::aggregate::AggregateSpec;
 use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
 use crate::expr::bits;
 use crate::expr::common::text_of;
 use crate::expr::compare::{incompatible, result_collation};
 use crate::expr::convert::is_chosen;
+use crate::expr::order::SortKey;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::{ANY_VALUE, COALESCE, IF, NULLIF};
 use crate::place::At;
-use crate::plan::SortKey;
 use crate::plan::conditions::expr_slots;
 
 /// Bytes that an operand of BIT_AND and its like has at most.

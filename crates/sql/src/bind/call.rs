@@ -10,11 +10,11 @@ use super::compare::constants_to_order;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
-    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, is_written,
-    sum_as_moment, transcode_to, transcode_when_met, variable_as_integer,
+    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, sum_as_moment,
+    transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
-use crate::expr::compare::{aggregate_collations, domain_of, result_collation, text_collation};
+use crate::expr::compare::{aggregate_collations, domain_of, is_written, result_collation, text_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
 use crate::func::control::{IF, NULLIF};
 use crate::func::turns::{Read, Turn};

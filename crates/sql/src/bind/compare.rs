@@ -1,7 +1,7 @@
 //! Comparisons and their negations, as the binder makes them.
 
 use palisade_catalog::types::IntWidth;
-use palisade_catalog::{Collation, CollationId, SqlType, Value};
+use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::Binder;
@@ -378,10 +378,4 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Json(..) => 6,
     };
     if rank(left) >= rank(right) { left } else { right }
-}
-
-/// The `_bin` collation of a collation's character set.
-pub fn binary_collation(collation: CollationId) -> CollationId {
-    let charset = collation.get().charset;
-    Collation::by_name(&format!("{}_bin", charset.name())).map_or(CollationId::BINARY, |found| found.id)
 }

@@ -107,7 +107,7 @@ impl Binder<'_> {
 pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
     match Charset::by_name(name) {
         Some(charset) => Ok(Collation::default_of(charset).id),
-        None => Err(crate::bind::unknown_charset(name)),
+        None => Err(crate::error::unknown_charset(name)),
     }
 }
 

@@ -37,12 +37,13 @@ pub mod window;
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_NOT_SUPPORTED_YET, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_COLLATION};
-use palisade_base::{MysqlError, mysql_error};
+use palisade_base::error_catalogue::ER_UNKNOWN_COLLATION;
+use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
 use palisade_parser::ast;
 
+use crate::error::not_supported;
 use crate::expr::beforehand::Beforehand;
 use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
@@ -73,22 +74,6 @@ impl CommonTable {
             query: table.query.clone(),
             recursive: with.recursive,
         })
-    }
-}
-
-/// 1235: the construct is not yet supported.
-pub fn not_supported(construct: impl std::fmt::Display) -> SqlError {
-    MysqlError::with_message(
-        &ER_NOT_SUPPORTED_YET,
-        format!("This version of Palisade doesn't yet support '{construct}'"),
-    )
-}
-
-/// 1115 for a character set that MySQL does not have either; 1235 for one that it has.
-pub fn unknown_charset(name: &str) -> SqlError {
-    match palisade_catalog::charset::is_missing(name) {
-        true => not_supported(format_args!("the character set {name}")),
-        false => mysql_error!(ER_UNKNOWN_CHARACTER_SET, name),
     }
 }
 

@@ -11,7 +11,7 @@ use palisade_engine::Table;
 use palisade_parser::ast::ColumnName;
 
 use crate::SqlResult;
-use crate::exec::aggregate::AggregateSpec;
+use crate::expr::aggregate::AggregateSpec;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::place::At;
 use crate::plan::dependence::Derived;

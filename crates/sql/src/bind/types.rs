@@ -7,14 +7,13 @@ use palisade_base::error_catalogue::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, E
 use palisade_base::mysql_error;
 use palisade_parser::ast::{CastCharset, CastType};
 
-use super::compare::binary_collation;
 use super::literal::charset_collation;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::text_of;
+use crate::expr::compare::binary_collation;
 use crate::expr::convert::{is_chosen, refuse_loss, text_of as value_text};
 use crate::expr::{CastTarget, Expr, Loss, Node};
-use crate::func::Purity;
 use crate::func::control::IF;
 
 /// Most characters an expression's text can have.
@@ -78,19 +77,6 @@ pub fn transcode_beside_document(argument: &mut Expr) -> SqlResult<()> {
         CollationId::BINARY => Ok(()),
         _ => transcode_to(argument, CollationId::UTF8MB4_BIN),
     }
-}
-
-/// Whether a value is in the statement itself: a literal, a parameter, or what is computed of those.
-pub fn is_written(expr: &Expr) -> bool {
-    let mut written = true;
-    expr.walk(&mut |part| {
-        written &= match &part.node {
-            Node::Literal(_) | Node::Parameter(_) | Node::Cast { .. } | Node::Transcode { .. } => true,
-            Node::Call { function, .. } => function.purity == Purity::Pure,
-            _ => false,
-        }
-    });
-    written
 }
 
 /// An expression where a number is wanted. A JSON value is the number that it says. What IF and CASE choose,

@@ -14,9 +14,9 @@ use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::common;
 use crate::expr::compare::domain_of;
+use crate::expr::order::SortKey;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::place::At;
-use crate::plan::SortKey;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 
 /// What error messages call a window without a name.

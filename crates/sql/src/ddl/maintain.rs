@@ -5,7 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_parser::ast::{self, MaintenanceKind};
 
-use crate::bind::not_supported;
+use crate::error::not_supported;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};

@@ -62,7 +62,7 @@ use crate::{Completion, Host, Session, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
 pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
-    Err(crate::bind::not_supported(construct))
+    Err(crate::error::not_supported(construct))
 }
 
 /// What definitions depend on besides the statement.

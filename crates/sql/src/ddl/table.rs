@@ -214,7 +214,7 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::Tablespace(name) if name.eq_ignore_ascii_case("innodb_file_per_table") => Ok(()),
         TableOption::Tablespace(name) if name == SYSTEM && def.schema == SYSTEM => {
             // Dumps of MySQL say so of its own tables. Here each of them has a space of its own.
-            definer.warnings.push(crate::bind::not_supported("general tablespaces"));
+            definer.warnings.push(crate::error::not_supported("general tablespaces"));
             Ok(())
         }
         TableOption::Tablespace(_) => unsupported("general tablespaces"),

@@ -31,7 +31,7 @@ pub fn collation_of(
     inherited: CollationId,
 ) -> SqlResult<CollationId> {
     let charset = match charset {
-        Some(name) => Some(Charset::by_name(name).ok_or_else(|| crate::bind::unknown_charset(name))?),
+        Some(name) => Some(Charset::by_name(name).ok_or_else(|| crate::error::unknown_charset(name))?),
         None => None,
     };
     let Some(name) = collation else {

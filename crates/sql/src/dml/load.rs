@@ -10,7 +10,8 @@ use palisade_engine::RowsToCome;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
 use super::insert::InsertRun;
-use crate::bind::{Binder, not_supported};
+use crate::bind::Binder;
+use crate::error::not_supported;
 use crate::expr::Context;
 use crate::host::FileSource;
 use crate::place::At;
@@ -155,7 +156,7 @@ impl Sql {
         let charset = match (Charset::by_name(&named), charset) {
             (Some(charset), _) => charset,
             (None, None) => Charset::Utf8mb4,
-            (None, Some(name)) => return Err(crate::bind::unknown_charset(name)),
+            (None, Some(name)) => return Err(crate::error::unknown_charset(name)),
         };
         let collation = Collation::default_of(charset).id;
         Ok(crate::expr::common::text_of(u64::from(u32::MAX), collation))

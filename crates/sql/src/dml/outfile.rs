@@ -14,7 +14,7 @@ use palisade_catalog::{Charset, SqlType, Value, ValueRef};
 use palisade_parser::ast::{self, LoadFormat};
 
 use super::load::{or, single};
-use crate::bind::not_supported;
+use crate::error::not_supported;
 use crate::expr::convert::text_of;
 use crate::host::FileTarget;
 use crate::plan::Plan;
@@ -83,7 +83,7 @@ impl Form {
             None => None,
             Some(name) => {
                 let known = Charset::by_name(name);
-                Some(known.ok_or_else(|| crate::bind::unknown_charset(name))?)
+                Some(known.ok_or_else(|| crate::error::unknown_charset(name))?)
             }
         };
         let form = Form {

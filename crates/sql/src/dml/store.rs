@@ -11,9 +11,10 @@ use palisade_catalog::{
 };
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
+use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
-use crate::bind::{Binder, not_supported};
 use crate::dml::insert::row_error;
+use crate::error::not_supported;
 use crate::expr::convert::display_text;
 use crate::expr::{CastTarget, Context, Expr, Node, Slot};
 use crate::mode::SqlMode;

@@ -3,10 +3,10 @@
 use hashbrown::HashMap;
 use palisade_base::error_catalogue::ER_OUTOFMEMORY;
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value};
 
-use super::{State, append_hash_key};
-use crate::expr::{Context, Domain, Expr, JsonSide, Slot};
+use super::State;
+use crate::expr::hash_key::append_domain_key;
+use crate::expr::{Context, Domain, Expr, Slot};
 use crate::place::At;
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
@@ -278,60 +278,6 @@ fn join_key<'e>(
         let appended = append_domain_key(cx, &value, &expr.ty, domain, out);
         if !cx.attempt(appended)? {
             return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Appends bytes that are equal for values that compare equal in `domain`; false if the value is NULL there.
-pub fn append_domain_key(
-    cx: &mut Context<'_>,
-    value: &Value,
-    ty: &SqlType,
-    domain: Domain,
-    out: &mut Vec<u8>,
-) -> SqlResult<bool> {
-    match domain {
-        Domain::Integer => out.extend_from_slice(&cx.to_integer(value.as_ref())?.to_le_bytes()),
-        Domain::Decimal => {
-            let decimal = cx.to_decimal(value.as_ref())?;
-            append_hash_key(&Value::Decimal(decimal), ty, out, &mut |_| true);
-        }
-        // Numbers that may be equal without being the same are not looked for by keys.
-        Domain::Double | Domain::Fixed(_) => {
-            out.extend_from_slice(&(cx.to_f64(value.as_ref())? + 0.0).to_le_bytes());
-        }
-        Domain::Text(collation) => {
-            let text = crate::expr::convert::text_of(value, ty);
-            cx.watched(|watch| collation.get().sort_key_watched(&text, out, watch))?;
-        }
-        Domain::DateTime => match cx.datetime_to_compare(value.as_ref())? {
-            Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
-            None => return Ok(false),
-        },
-        Domain::YearOrDate => {
-            let date = cx.year_to_compare(value.as_ref())?;
-            out.extend_from_slice(&date.packed().to_le_bytes());
-        }
-        Domain::DateOrNone => match cx.to_datetime(value.as_ref())? {
-            Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
-            None => return Ok(false),
-        },
-        Domain::Time | Domain::TimeOrNone => match cx.to_time(value.as_ref())? {
-            Some(time) => out.extend_from_slice(&time.micros().to_le_bytes()),
-            None => return Ok(false),
-        },
-        // one key serves both sides: a document is told by its type
-        Domain::Json(left, right) => {
-            let other = if left == JsonSide::Document { right } else { left };
-            let side = if *ty == SqlType::Json { JsonSide::Document } else { other };
-            if let JsonSide::Above(rank) = side {
-                out.extend_from_slice(&[u8::MAX, rank]);
-                value.as_ref().append_text(ty, out);
-                return Ok(true);
-            }
-            let text = side.json(cx, value.as_ref())?.to_text();
-            cx.watched(|watch| palisade_catalog::json::put_key_watched(&text, out, watch))?;
         }
     }
     Ok(true)

@@ -10,10 +10,7 @@
 //! | [`scan`] | reading a table by an access path |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
-//! | [`keys`] | numbering keys: duplicates and groups |
 //! | [`kept`] | rows set aside |
-//! | [`merge`] | sorting in steps |
-//! | [`membership`] | IN by hash |
 //! | [`sort`] | sorting, limits, removing duplicates |
 //! | [`set`] | UNION and its kin, derived tables |
 //! | [`window`] | window functions |
@@ -23,9 +20,6 @@
 pub mod aggregate;
 pub mod join;
 pub mod kept;
-pub mod keys;
-pub mod membership;
-pub mod merge;
 pub mod recursive;
 pub mod scan;
 pub mod set;
@@ -37,7 +31,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value, Watch};
+use palisade_catalog::Value;
 
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
@@ -315,79 +309,6 @@ pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64
         None => 0,
     };
     Ok((offset, count))
-}
-
-/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates. Long values
-/// are [watched](palisade_catalog::watch).
-pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Watch<'_>) {
-    match value {
-        Value::Null => out.push(0),
-        Value::Int(v) => {
-            out.push(1);
-            out.extend_from_slice(&i128::from(*v).to_le_bytes());
-        }
-        Value::UInt(v) => {
-            out.push(1);
-            out.extend_from_slice(&i128::from(*v).to_le_bytes());
-        }
-        Value::Decimal(v) => {
-            out.push(2);
-            out.extend_from_slice(normal_decimal(&v.to_string()).as_bytes());
-            out.push(0);
-        }
-        Value::Float(v) => {
-            out.push(3);
-            out.extend_from_slice(&(f64::from(*v) + 0.0).to_le_bytes());
-        }
-        Value::Double(v) => {
-            out.push(3);
-            out.extend_from_slice(&(*v + 0.0).to_le_bytes());
-        }
-        Value::Bytes(v) => {
-            out.push(4);
-            if *ty == SqlType::Json {
-                return palisade_catalog::json::put_key_watched(v, out, watch);
-            }
-            ty.collation().get().sort_key_watched(v, out, watch);
-        }
-        Value::Date(v) => {
-            out.push(5);
-            out.extend_from_slice(&v.packed().to_le_bytes());
-        }
-        Value::Time(v) => {
-            out.push(6);
-            out.extend_from_slice(&v.micros().to_le_bytes());
-        }
-        Value::DateTime(v) => {
-            out.push(7);
-            out.extend_from_slice(&v.packed().to_le_bytes());
-        }
-        Value::Timestamp(v) => {
-            out.push(8);
-            out.extend_from_slice(&v.0.to_le_bytes());
-        }
-        Value::Year(v) => {
-            out.push(9);
-            out.extend_from_slice(&v.to_le_bytes());
-        }
-        Value::Bit { bits, .. } => {
-            out.push(10);
-            out.extend_from_slice(&bits.to_le_bytes());
-        }
-        Value::Enum(v) => {
-            out.push(11);
-            out.extend_from_slice(&v.index.to_le_bytes());
-        }
-        Value::Set(v) => {
-            out.push(12);
-            out.extend_from_slice(&v.bits.to_le_bytes());
-        }
-    }
-}
-
-/// Without zeros at the end of the fraction, so that 1.0 and 1.00 are one.
-fn normal_decimal(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// A row of values that outlives its slot.

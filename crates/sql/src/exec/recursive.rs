@@ -11,9 +11,9 @@ use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
-use super::keys::KeyIndex;
 use super::sort::{append_row_key, wanted_rows};
 use super::{KeptRow, State, next_passing};
+use crate::expr::keys::KeyIndex;
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
 use crate::plan::{Query, Recursion};

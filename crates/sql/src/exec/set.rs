@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
-use super::keys::KeyIndex;
 use super::sort::append_row_key;
 use super::{KeptRow, State, next_passing};
+use crate::expr::keys::KeyIndex;
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
 use crate::plan::{Operator, Query, SetStep};

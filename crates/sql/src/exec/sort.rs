@@ -16,14 +16,15 @@ use palisade_catalog::{SqlType, Value, ValueRef, Watch};
 
 use super::join::charge;
 use super::kept::KeptRows;
-use super::keys::KeyIndex;
-use super::merge::MergeSort;
-use super::{State, append_hash_key, limit_values};
-use crate::expr::compare::compare_typed;
+use super::{State, limit_values};
 use crate::expr::context::{value_bytes, values_size};
+use crate::expr::hash_key::append_hash_key;
+use crate::expr::keys::KeyIndex;
+use crate::expr::merge::{FEW, MergeSort};
+use crate::expr::order::SortKey;
 use crate::expr::{Context, Slot};
 use crate::place::At;
-use crate::plan::{Limit, Operator, SortKey};
+use crate::plan::{Limit, Operator};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
 
@@ -177,8 +178,6 @@ enum Phase {
 const PART: usize = 512;
 /// Items of a run where comparing two takes nanoseconds.
 const LONGEST_RUN: usize = 8192;
-/// So few items are sorted by insertion.
-pub const FEW: usize = 16;
 
 impl SortState {
     /// A sort of `input` before its first row.
@@ -431,25 +430,6 @@ pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Ra
     let (offset, count) = limit_values(limit, cx)?;
     let row = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     Ok(row(offset)..row(offset.saturating_add(count)))
-}
-
-impl SortKey {
-    /// Compares two values of this key.
-    fn compare(&self, left: ValueRef<'_>, right: ValueRef<'_>, watch: Watch<'_>) -> Ordering {
-        let ordering = compare_typed(left, right, &self.expr.ty, watch);
-        if self.descending { ordering.reverse() } else { ordering }
-    }
-}
-
-/// Compares two lists of key values.
-pub fn compare_keys(left: &[Value], right: &[Value], keys: &[SortKey], watch: Watch<'_>) -> Ordering {
-    for ((left, right), key) in left.iter().zip(right).zip(keys) {
-        let ordering = key.compare(left.as_ref(), right.as_ref(), watch);
-        if ordering != Ordering::Equal {
-            return ordering;
-        }
-    }
-    Ordering::Equal
 }
 
 /// Where removing duplicates is.

@@ -5,9 +5,9 @@ use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
 use super::join::charge;
-use super::membership::{Among, RowKeys, has_keys};
 use super::{KeptRow, State};
 use crate::expr::eval::truth_value;
+use crate::expr::membership::{Among, RowKeys, has_keys};
 use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
 use crate::place::At;
 use crate::plan::Query;

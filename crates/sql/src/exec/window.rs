@@ -12,15 +12,15 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Value, Watch};
 
 use super::State;
-use super::aggregate::{Accumulator, AggregateSpec, run_of};
 use super::join::charge;
-use super::merge::MergeSort;
-use super::sort::compare_keys;
+use crate::expr::aggregate::{Accumulator, AggregateSpec};
 use crate::expr::context::values_size;
+use crate::expr::merge::{MergeSort, run_of};
+use crate::expr::order::{SortKey, compare_keys};
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::place::At;
+use crate::plan::Operator;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
-use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 #[derive(Debug, Default)]

@@ -13,8 +13,7 @@ use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType,
 use super::arithmetic::{UNFIXED, double_scale};
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
-use crate::bind::compare::binary_collation;
-use crate::bind::types::is_written;
+use crate::func::Purity;
 use crate::func::json::convert::{Form, is_truth, to_json};
 
 /// Comparison operators.
@@ -644,4 +643,23 @@ pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType, watc
         // Values of different kinds meet only where a type is a mixture (UNION of numbers and texts is text).
         (l, r) => compare_text(l, r, ty.collation().get(), watch),
     }
+}
+
+/// The `_bin` collation of a collation's character set.
+pub fn binary_collation(collation: CollationId) -> CollationId {
+    let charset = collation.get().charset;
+    Collation::by_name(&format!("{}_bin", charset.name())).map_or(CollationId::BINARY, |found| found.id)
+}
+
+/// Whether a value is in the statement itself: a literal, a parameter, or what is computed of those.
+pub fn is_written(expr: &Expr) -> bool {
+    let mut written = true;
+    expr.walk(&mut |part| {
+        written &= match &part.node {
+            Node::Literal(_) | Node::Parameter(_) | Node::Cast { .. } | Node::Transcode { .. } => true,
+            Node::Call { function, .. } => function.purity == Purity::Pure,
+            _ => false,
+        }
+    });
+    written
 }

@@ -234,7 +234,7 @@ pub struct Context<'a> {
     /// Working tables of recursive queries, by number: the rows of the last round.
     pub working: Vec<Arc<[crate::exec::KeptRow]>>,
     /// IN lists that have been made to keys.
-    pub(crate) lists: crate::exec::membership::Lists,
+    pub(crate) lists: super::membership::Lists,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
@@ -280,7 +280,7 @@ impl<'a> Context<'a> {
             frame: Frame { slots: vec![Slot::Null; slots] },
             subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
             working: Vec::new(),
-            lists: crate::exec::membership::Lists::default(),
+            lists: super::membership::Lists::default(),
             strict: false,
             budget: BUDGET,
             sleep: None,

@@ -10,8 +10,8 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::{refuse_loss, text_of, year_as_number};
+use super::membership::Found;
 use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
-use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::place::At;
 use crate::session::UserVariable;

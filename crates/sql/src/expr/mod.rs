@@ -12,6 +12,9 @@
 //! | [`compare`] | comparison in the domain chosen at binding |
 //! | [`beforehand`] | constants beside dates, converted before the first row |
 //! | `compared` | constants read as the column would keep them that they are compared with |
+//! | [`aggregate`] | aggregates and their arithmetic |
+//! | [`order`], [`merge`] | the keys of an order; sorting in steps |
+//! | [`hash_key`], [`keys`], [`membership`] | keys for hashing, their numbers; IN by hash |
 //! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
 //! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
@@ -21,6 +24,7 @@
 //! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
+pub mod aggregate;
 pub mod arithmetic;
 pub mod beforehand;
 pub mod bits;
@@ -32,7 +36,12 @@ pub mod context;
 pub mod convert;
 pub mod effects;
 pub mod eval;
+pub mod hash_key;
 mod identity;
+pub mod keys;
+pub mod membership;
+pub mod merge;
+pub mod order;
 pub mod pace;
 pub mod print;
 

@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use palisade_catalog::{SqlType, Value};
 
+use super::aggregate::{AggregateKind, AggregateSpec};
 use super::convert::display_text;
 use super::{ArithmeticOp, BitOp, CastTarget, Domain, Expr, Loss, Node, SubqueryUse, Truth};
-use crate::exec::aggregate::{AggregateKind, AggregateSpec};
 use crate::func::json::convert::is_truth;
 
 mod call;

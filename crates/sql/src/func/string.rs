@@ -112,7 +112,7 @@ fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let name = String::from_utf8_lossy(keyword(arguments.at(0)?)?).into_owned();
     let Some(charset) = Charset::by_name(&name) else {
-        return Err(crate::bind::unknown_charset(&name));
+        return Err(crate::error::unknown_charset(&name));
     };
     let length = (arguments.len() as u64 - 1) * 4;
     Ok(Typed::nullable(text_of_length(length, Collation::default_of(charset).id)))

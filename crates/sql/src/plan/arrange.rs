@@ -10,8 +10,9 @@
 use std::collections::HashSet;
 
 use super::select::slot_column;
-use super::{Limit, Operator, SortKey};
+use super::{Limit, Operator};
 use crate::bind::Binder;
+use crate::expr::order::SortKey;
 use crate::expr::{Expr, Node};
 use crate::sink::ColumnMeta;
 

@@ -9,12 +9,13 @@ use palisade_catalog::SqlType;
 use palisade_parser::ast::{self, QueryBody, SetOperator};
 
 use super::select::slot_column;
-use super::{Operator, Query, SetStep, SortKey};
+use super::{Operator, Query, SetStep};
 use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
 use crate::bind::types::transcode_to;
 use crate::expr::common::common_column;
+use crate::expr::order::SortKey;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
 use crate::place::At;

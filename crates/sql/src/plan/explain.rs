@@ -9,9 +9,10 @@ use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 
 use super::access::{Access, index_columns};
 use super::{JoinKind, Operator, Plan, Query};
-use crate::bind::{Binder, not_supported};
+use crate::bind::Binder;
 use crate::dml::change::ChangePlan;
 use crate::dml::insert::InsertPlan;
+use crate::error::not_supported;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};

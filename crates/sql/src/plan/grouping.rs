@@ -5,12 +5,13 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
+use super::KeptKey;
 use super::conditions::expr_slots;
 use super::dependence::{Dependence, Undetermined, in_message};
 use super::window::WindowPlan;
-use super::{KeptKey, SortKey};
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
+use crate::expr::order::SortKey;
 use crate::expr::{Expr, Node};
 use crate::func::control::GROUPING;
 use crate::mode::SqlMode;

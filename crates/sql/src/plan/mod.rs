@@ -40,8 +40,9 @@ use palisade_engine::{ReadMode, Table};
 use smallvec::{SmallVec, smallvec};
 
 use crate::bind::scope::OuterColumn;
-use crate::exec::aggregate::AggregateSpec;
+use crate::expr::aggregate::AggregateSpec;
 use crate::expr::beforehand::Beforehand;
+use crate::expr::order::SortKey;
 use crate::expr::{Domain, Expr};
 use crate::sink::ResultColumns;
 use crate::work::Work;
@@ -120,15 +121,6 @@ pub enum JoinKind {
     Semi,
     /// Left rows that have none.
     Anti,
-}
-
-/// An order: by what, and whether descending.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SortKey {
-    /// By what.
-    pub expr: Expr,
-    /// DESC.
-    pub descending: bool,
 }
 
 /// A column by which rows are grouped, in the row that is kept of a group: where WITH ROLLUP sums it up it is

@@ -2,8 +2,8 @@
 
 use palisade_catalog::SqlType;
 
-use super::SortKey;
-use crate::exec::aggregate::AggregateSpec;
+use crate::expr::aggregate::AggregateSpec;
+use crate::expr::order::SortKey;
 use crate::expr::{Domain, Expr};
 
 /// Rows are divided, ordered, and each is given the values of the functions.

@@ -6,8 +6,9 @@ use palisade_catalog::{CollationId, Value, ValueRef};
 use palisade_parser::ast::{self, Show, ShowFilter, ShowWhat, Statement};
 
 use super::{Listing, Shower, filter_like};
+use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
-use crate::bind::{Binder, not_supported};
+use crate::error::not_supported;
 use crate::expr::{Context, Slot};
 use crate::place::At;
 use crate::profile::is_about_profiles;

@@ -10,8 +10,9 @@ use palisade_engine::{ReadMode, Table};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
 
 use super::{Cell, InsertPlan};
+use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source, same_name};
-use crate::bind::{Binder, not_supported};
+use crate::error::not_supported;
 use crate::expr::{Expr, Node};
 use crate::place::At;
 use crate::plan::Query;

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 
-use crate::bind::not_supported;
+use crate::error::not_supported;
 use crate::{SqlError, SqlResult};
 
 /// ICU's line terminators, without the brackets of a set.

@@ -13,9 +13,10 @@
 
 use palisade_catalog::{SqlType, Value};
 
-use super::join::{append_domain_key, charge};
+use super::hash_key::append_domain_key;
 use super::keys::KeyIndex;
-use crate::expr::{Context, Domain, Expr};
+use super::{Context, Domain, Expr};
+use crate::exec::join::charge;
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 

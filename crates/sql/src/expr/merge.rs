@@ -15,6 +15,8 @@
 
 use std::cmp::Ordering;
 
+use palisade_catalog::watch::PIECE;
+
 /// Items being sorted.
 #[derive(Debug)]
 pub struct MergeSort<T> {
@@ -44,6 +46,13 @@ enum Phase {
 
 /// Items of a run where comparing is cheap: sorting so many takes a fraction of a millisecond.
 pub const RUN: usize = 1024;
+/// So few items are sorted by insertion.
+pub const FEW: usize = 16;
+
+/// Items of a run of a sort whose longest key has so many bytes.
+pub fn run_of(longest_key: usize) -> usize {
+    if longest_key > PIECE { FEW } else { (RUN / (1 + longest_key / 256)).max(2) }
+}
 
 impl<T: Copy> MergeSort<T> {
     /// Sorts these items, in runs of `run` at first: fewer where each comparison takes long.
