@@ -112,7 +112,7 @@ async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlRe
 
 /// COM_DEBUG (`mysqladmin debug`): writes what the sessions and the storage engine do to the server's log.
 pub fn write_debug_report(host: &ServerHost, session: &Session) {
-    info!("status information, asked for by connection {}:", session.connection_id);
+    info!("status information, asked for by connection {}:", session.state.connection_id);
     info!("{}", status::statistics(host));
     let now_seconds = host.connections.now_seconds();
     for Process { id, host, activity, state } in host.connections.processes() {

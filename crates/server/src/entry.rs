@@ -12,7 +12,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_parser::ParseOptions;
 use palisade_protocol::{Capabilities, Command};
-use palisade_sql::{Plans, Session};
+use palisade_sql::{Plans, Session, SessionState};
 use tracing::warn;
 
 use crate::channel::Channel;
@@ -51,7 +51,7 @@ impl Conversation {
     /// Writes the login to the general log.
     pub(crate) async fn log_login(&self) {
         let host = &self.server.host;
-        let Session { user, client_host, database, .. } = &self.session;
+        let SessionState { user, client_host, database, .. } = &self.session.state;
         let by = match (self.peer, self.connection.tls.get()) {
             (Peer::Local, _) => "Socket",
             (Peer::Remote(_), Some(_)) => "SSL/TLS",
@@ -89,11 +89,11 @@ impl Conversation {
             }
         };
         self.session.multi_statements = multi_statements;
-        self.session.warnings.clear(self.session.variables.max_error_count);
-        self.connection.set_database(self.session.database.as_deref());
+        self.session.state.warnings.clear(self.session.state.variables.max_error_count);
+        self.connection.set_database(self.session.state.database.as_deref());
         let Some(problem) = problem else { return true };
-        warn!("init_connect failed for {}: {}", self.session.account, problem.message);
-        let Session { user, client_host, database, .. } = &self.session;
+        warn!("init_connect failed for {}: {}", self.session.state.account, problem.message);
+        let SessionState { user, client_host, database, .. } = &self.session.state;
         let database = database.as_deref().unwrap_or("unconnected");
         let error = mysql_error!(
             ER_NEW_ABORTING_CONNECTION,
@@ -103,10 +103,10 @@ impl Conversation {
             client_host,
             "init_connect command failed"
         );
-        let limit = self.session.variables.max_allowed_packet as usize;
+        let limit = self.session.state.variables.max_allowed_packet as usize;
         channel.input.begin_command();
         while let Ok(None) = channel.input.packet(limit) {
-            let idle_seconds = self.session.settings.uint(sysvar::WAIT_TIMEOUT);
+            let idle_seconds = self.session.state.settings.uint(sysvar::WAIT_TIMEOUT);
             self.connection.set_deadline(&self.server.host.connections, idle_seconds);
             if channel.transport.receive(channel.input.buffer()).await.is_err() {
                 return false;
@@ -121,7 +121,7 @@ impl Conversation {
 
     /// Writes the command to the general log, unless the session's are left out of it.
     pub(crate) async fn log_command(&mut self, command: &Command<'_>) {
-        if self.session.settings.bool(sysvar::SQL_LOG_OFF) {
+        if self.session.state.settings.bool(sysvar::SQL_LOG_OFF) {
             return;
         }
         let host = self.server.host.clone();
@@ -180,8 +180,8 @@ pub(crate) fn session_of(
 ) -> Session {
     let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
     let name = &login.account.name;
-    session.account = format!("{}@{}", name.user, name.host);
-    session.restricted = !login.account.is_unrestricted();
+    session.state.account = format!("{}@{}", name.user, name.host);
+    session.state.restricted = !login.account.is_unrestricted();
     if let Some(number) = login.collation {
         session_variables::assign_client_collation(&mut session, number);
     }
@@ -201,14 +201,14 @@ pub(crate) fn fresh_session(
     let derived = session_variables::derive(&settings);
     let mut session =
         Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
-    session.settings = settings;
+    session.state.settings = settings;
     session.plans = plans.clone();
-    session.memory.join(&host.memory);
-    session.kill = connection.kill.clone();
+    session.state.memory.join(&host.memory);
+    session.state.kill = connection.kill.clone();
     session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
     if capabilities.has(Capabilities::INTERACTIVE) {
-        let limit = session.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
-        session.settings.set(sysvar::WAIT_TIMEOUT, limit);
+        let limit = session.state.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
+        session.state.settings.set(sysvar::WAIT_TIMEOUT, limit);
     }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     session

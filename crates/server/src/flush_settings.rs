@@ -69,7 +69,7 @@ pub fn kept_share(settings: &Settings) -> u32 {
 /// MySQL's two warnings of a value that does not go with another one.
 fn warn(session: &mut Session, texts: [String; 2]) {
     for text in texts {
-        session.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
+        session.state.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
     }
 }
 

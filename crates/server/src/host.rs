@@ -28,7 +28,7 @@ use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Awaited, BoxFuture, Completion, FileSource, FileTarget, ForeignKeyFailure, Host, ResultSink,
-    Scope, Session, Sql, SqlResult, VirtualTable, WaitOutcome,
+    Scope, Services, Session, SessionState, SessionView, Sql, SqlResult, VirtualTable, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
@@ -130,14 +130,14 @@ impl ServerHost {
     }
 
     /// What `question` answers for a restricted session's account; the others may do everything.
-    pub fn asked(&self, session: &Session, question: impl FnOnce(&Asker<'_>) -> bool) -> bool {
+    pub fn asked(&self, session: &SessionState, question: impl FnOnce(&Asker<'_>) -> bool) -> bool {
         !session.restricted || question(&Asker::new(session, &self.accounts.load()))
     }
 
     /// The same, with an error.
     pub fn check(
         &self,
-        session: &Session,
+        session: &SessionState,
         question: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
         match session.restricted {
@@ -150,14 +150,14 @@ impl ServerHost {
     /// well.
     pub fn always_check(
         &self,
-        session: &Session,
+        session: &SessionState,
         question: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
         question(&Asker::new(session, &self.accounts.load()))
     }
 
     /// Whether the session may SET SESSION the variable: 1227 or 1621 if not.
-    fn check_session_rule(&self, session: &Session, variable: &Variable) -> SqlResult<()> {
+    fn check_session_rule(&self, session: &SessionState, variable: &Variable) -> SqlResult<()> {
         const ADMIN: [&str; 2] = ["SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"];
         const APPLIER: &str = "REPLICATION_APPLIER";
         let (applier, named) = match variable.session_rule() {
@@ -210,13 +210,39 @@ fn place(scope: Scope) -> Place {
     }
 }
 
-impl Host for ServerHost {
-    fn variable(&self, session: &Session, scope: Option<Scope>, name: &str) -> SqlResult<Option<Value>> {
+impl Services for ServerHost {
+    fn variable(&self, session: &SessionState, scope: Option<Scope>, name: &str) -> SqlResult<Option<Value>> {
         let Some(id) = VariableId::find(name) else { return Ok(None) };
         let setting = variables::read(&self.globals, &self.engine, session, scope.map(place), id)?;
         Ok(Some(variables::to_value(id.declaration(), &setting)))
     }
 
+    fn unix_micros(&self) -> i64 {
+        variables::unix_micros()
+    }
+
+    fn random(&self) -> u64 {
+        self.random.lock().next_u64()
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn named_locks(&self) -> &Arc<NamedLocks> {
+        &self.named_locks
+    }
+
+    fn may_compute(&self, _connection_id: u64) -> bool {
+        task::may_compute()
+    }
+
+    fn may_hold_more(&self, session: &SessionState) -> bool {
+        self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN"))
+    }
+}
+
+impl Host for ServerHost {
     fn set_variable(
         &self,
         session: &mut Session,
@@ -226,8 +252,10 @@ impl Host for ServerHost {
     ) -> SqlResult<()> {
         let id = VariableId::find(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))?;
         match scope {
-            Scope::Global => self.check(session, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?,
-            Scope::Session => self.check_session_rule(session, id.declaration())?,
+            Scope::Global => {
+                self.check(&session.state, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?
+            }
+            Scope::Session => self.check_session_rule(&session.state, id.declaration())?,
         }
         let before = self.globals.load();
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
@@ -272,7 +300,7 @@ impl Host for ServerHost {
                 return Err(mysql_error!(ER_INCORRECT_GLOBAL_LOCAL_VAR, variable.name, kind));
             }
             let text = if only {
-                self.check(session, |asker| {
+                self.check(&session.state, |asker| {
                     let both = [CHANGES_VARIABLES, PERSISTS_STATIC];
                     match both.iter().all(|name| asker.has_dynamic(name)) {
                         true => Ok(()),
@@ -290,7 +318,7 @@ impl Host for ServerHost {
         })
     }
 
-    fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
+    fn variables(&self, session: &SessionState, scope: Scope) -> Vec<(String, String)> {
         let globals = self.globals.load();
         let shown = VariableId::all().filter_map(|id| {
             let variable = id.declaration();
@@ -306,14 +334,14 @@ impl Host for ServerHost {
         shown.collect()
     }
 
-    fn status(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
-        let own = self.connections.get(session.connection_id).filter(|_| scope == Scope::Session);
+    fn status(&self, session: SessionView<'_>, scope: Scope) -> Vec<(String, String)> {
+        let own = self.connections.get(session.state.connection_id).filter(|_| scope == Scope::Session);
         status::all(self, own.as_deref().map(|connection| (connection, session)))
     }
 
     fn virtual_table(
         &self,
-        session: &Session,
+        session: SessionView<'_>,
         schema: &str,
         name: &str,
         with_rows: bool,
@@ -325,11 +353,11 @@ impl Host for ServerHost {
         virtual_tables::names()
     }
 
-    fn note_foreign_key_failure(&self, session: &Session, failure: ForeignKeyFailure<'_>) {
+    fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {
         innodb_status::note_foreign_key_failure(self, session, failure);
     }
 
-    fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()> {
+    fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()> {
         let connection = self
             .connections
             .get(connection_id)
@@ -357,11 +385,17 @@ impl Host for ServerHost {
         Box::pin(async move { administration::administer(self, session, statement, sink).await })
     }
 
-    fn check_table(&self, session: &Session, schema: &str, table: &str, access: Access) -> SqlResult<()> {
+    fn check_table(
+        &self,
+        session: &SessionState,
+        schema: &str,
+        table: &str,
+        access: Access,
+    ) -> SqlResult<()> {
         self.check(session, |asker| asker.check_table(schema, table, access))
     }
 
-    fn check_statement(&self, session: &Session, statement: &Statement) -> SqlResult<()> {
+    fn check_statement(&self, session: &SessionState, statement: &Statement) -> SqlResult<()> {
         self.check(session, |asker| asker.check_statement(statement))
     }
 
@@ -369,19 +403,19 @@ impl Host for ServerHost {
         crate::accounts::privilege::DYNAMIC
     }
 
-    fn check_sees_storage(&self, session: &Session) -> SqlResult<()> {
+    fn check_sees_storage(&self, session: &SessionState) -> SqlResult<()> {
         self.check(session, |asker| asker.require(crate::accounts::privilege::Privileges::PROCESS))
     }
 
-    fn may_see(&self, session: &Session, schema: &str, table: Option<&str>) -> bool {
+    fn may_see(&self, session: &SessionState, schema: &str, table: Option<&str>) -> bool {
         self.asked(session, |asker| asker.sees(schema, table))
     }
 
-    fn may_enter(&self, session: &Session, schema: &str) -> bool {
+    fn may_enter(&self, session: &SessionState, schema: &str) -> bool {
         self.asked(session, |asker| asker.enters(schema))
     }
 
-    fn column_privileges(&self, session: &Session, schema: &str, table: &str) -> Option<String> {
+    fn column_privileges(&self, session: &SessionState, schema: &str, table: &str) -> Option<String> {
         if !session.restricted {
             return None;
         }
@@ -391,10 +425,6 @@ impl Host for ServerHost {
 
     fn count_prepared(&self) -> SqlResult<Counted> {
         self.prepared_statements.one_more(self.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT))
-    }
-
-    fn named_locks(&self) -> &Arc<NamedLocks> {
-        &self.named_locks
     }
 
     fn wait<'a>(
@@ -451,14 +481,6 @@ impl Host for ServerHost {
         })
     }
 
-    fn may_hold_more(&self, session: &Session) -> bool {
-        self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN"))
-    }
-
-    fn may_compute(&self, _connection_id: u64) -> bool {
-        task::may_compute()
-    }
-
     fn open_file<'a>(&'a self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
         let settings = self.globals.load();
         let datadir = settings.text(sysvar::DATADIR).unwrap_or("data").into();
@@ -469,7 +491,7 @@ impl Host for ServerHost {
 
     fn create_file<'a>(
         &'a self,
-        session: &'a Session,
+        session: &'a SessionState,
         path: &'a [u8],
     ) -> BoxFuture<'a, SqlResult<Box<dyn FileTarget>>> {
         Box::pin(async move {
@@ -483,7 +505,7 @@ impl Host for ServerHost {
     }
 
     #[inline]
-    fn check_read_only(&self, session: &Session) -> SqlResult<()> {
+    fn check_read_only(&self, session: &SessionState) -> SqlResult<()> {
         match self.globals.read_only() {
             None => Ok(()),
             // The query logs go on.
@@ -493,20 +515,8 @@ impl Host for ServerHost {
         }
     }
 
-    fn unix_micros(&self) -> i64 {
-        variables::unix_micros()
-    }
-
     fn monotonic(&self) -> Duration {
         variables::monotonic()
-    }
-
-    fn random(&self) -> u64 {
-        self.random.lock().next_u64()
-    }
-
-    fn version(&self) -> &str {
-        &self.version
     }
 }
 
@@ -555,7 +565,7 @@ impl ServerHost {
             Some(variable) if variable.dynamic => CHANGES_VARIABLES,
             _ => PERSISTS_STATIC,
         };
-        let may = |needed: &str| self.asked(session, |asker| asker.has_dynamic(needed));
+        let may = |needed: &str| self.asked(&session.state, |asker| asker.has_dynamic(needed));
         let (may_dynamic, may_static) = (may(CHANGES_VARIABLES), may(PERSISTS_STATIC));
         let wanted = name.map(str::to_ascii_lowercase);
         let removed = self.change_persisted(move |values| {
@@ -579,7 +589,7 @@ impl ServerHost {
                 if !if_exists {
                     return Err(error);
                 }
-                session.warnings.warn(error);
+                session.state.warnings.warn(error);
                 Ok(())
             }
             _ => Ok(()),

@@ -27,7 +27,7 @@ use std::time::Instant;
 use palisade_catalog::{SqlType, Timestamp, Value};
 use palisade_engine::PageSize;
 use palisade_sql::expr::convert::text_of;
-use palisade_sql::{Host as _, Session, work};
+use palisade_sql::{Services as _, Session, work};
 use parking_lot::Mutex;
 
 use crate::host::ServerHost;
@@ -51,7 +51,7 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
     let mut text = format!(
         "\n{rule}\n{} {} INNODB MONITOR OUTPUT\n{rule}\nPer second averages calculated from the last {} seconds\n",
         shown_time(host.unix_micros()),
-        session.connection_id,
+        session.state.connection_id,
         period.seconds as u64
     );
     let mut section = |title: &str, content: &str| {

@@ -14,7 +14,7 @@ use palisade_catalog::{RowView, SqlType, Timestamp, Value, key};
 use palisade_engine::{
     AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table,
 };
-use palisade_sql::Host as _;
+use palisade_sql::Services as _;
 use palisade_sql::expr::convert::text_of;
 
 use crate::host::ServerHost;

@@ -57,7 +57,7 @@ pub fn assign(
     let now = settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE);
     let chunk = settings.uint(sysvar::INNODB_BUFFER_POOL_CHUNK_SIZE);
     if matches!(engine.buffer_pool_resizing(), Resizing::UnderWay { .. }) {
-        session.warnings.warn(mysql_error!(ER_BUFPOOL_RESIZE_INPROGRESS));
+        session.state.warnings.warn(mysql_error!(ER_BUFPOOL_RESIZE_INPROGRESS));
         return Ok(now);
     }
     let size = match request(bytes, chunk, now) {
@@ -65,7 +65,7 @@ pub fn assign(
         Request::BelowChunk => {
             let text =
                 format!("InnoDB: Cannot resize buffer pool to lesser than chunk size of {chunk} bytes.");
-            session.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
+            session.state.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
             return Ok(now);
         }
         Request::Resize(size) => size,
@@ -73,7 +73,7 @@ pub fn assign(
     match engine.resize_buffer_pool(size) {
         Ok(()) => {}
         Err(ResizeError::UnderWay) => {
-            session.warnings.warn(mysql_error!(ER_BUFPOOL_RESIZE_INPROGRESS));
+            session.state.warnings.warn(mysql_error!(ER_BUFPOOL_RESIZE_INPROGRESS));
             return Ok(now);
         }
         Err(ResizeError::Memory) => {
@@ -82,7 +82,7 @@ pub fn assign(
         }
     }
     if size != bytes {
-        session.warnings.warn(mysql_error!(ER_TRUNCATED_WRONG_VALUE, NAME, bytes));
+        session.state.warnings.warn(mysql_error!(ER_TRUNCATED_WRONG_VALUE, NAME, bytes));
     }
     tracing::info!("the buffer pool is resized from {now} to {size} bytes");
     Ok(size)

@@ -88,7 +88,7 @@ impl Conversation {
         };
         let id = self.statements.insert(statement);
         self.counted.push(counted);
-        let (status, warnings) = (self.status(), self.session.warnings.count());
+        let (status, warnings) = (self.status(), self.session.state.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
         output.packet(|out| encode_prepared(out, id, count, parameters, warnings));
         for _ in 0..parameters {
@@ -142,7 +142,7 @@ impl Conversation {
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
         let (has_columns, prepared) = (*has_columns, prepared.clone());
-        self.session.memory.let_go(sent_ahead);
+        self.session.state.memory.let_go(sent_ahead);
         self.begin_command("Execute", prepared.text());
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;
@@ -250,13 +250,13 @@ impl Conversation {
             statement.cursor = None;
             statement.ahead.take().map_or(0, |ahead| ahead.length())
         });
-        let reset = reset.map(|sent_ahead| self.session.memory.let_go(sent_ahead));
+        let reset = reset.map(|sent_ahead| self.session.state.memory.let_go(sent_ahead));
         self.answer(output, reset);
     }
 
     /// COM_STMT_SEND_LONG_DATA, which has no answer.
     pub(crate) fn stmt_send_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
-        let limit = self.session.variables.max_allowed_packet as usize;
+        let limit = self.session.state.variables.max_allowed_packet as usize;
         let Some(statement) = self.statements.get_mut(id) else { return };
         let ahead = statement.ahead.get_or_insert_default();
         if usize::from(parameter) >= statement.prepared.parameters {
@@ -266,7 +266,7 @@ impl Conversation {
         let so_far = ahead.values.entry(parameter).or_default();
         if so_far.len() + data.len() > limit {
             ahead.error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
-        } else if let Err(error) = self.session.memory.keep(data.len(), KEPT_LIMIT) {
+        } else if let Err(error) = self.session.state.memory.keep(data.len(), KEPT_LIMIT) {
             ahead.error = Some(error);
         } else {
             so_far.extend_from_slice(data);
@@ -277,7 +277,7 @@ impl Conversation {
     pub(crate) fn stmt_close(&mut self, id: u32) {
         if let Some(gone) = self.statements.remove(id) {
             let ahead = gone.ahead.map_or(0, |ahead| ahead.length());
-            self.session.memory.let_go(gone.kept + ahead);
+            self.session.state.memory.let_go(gone.kept + ahead);
             self.counted.pop();
         }
     }
@@ -290,7 +290,7 @@ impl Conversation {
     pub(crate) fn forget_statements(&mut self) {
         let length = |ahead: &Option<Box<Ahead>>| ahead.as_ref().map_or(0, |ahead| ahead.length());
         let kept = self.statements.values_mut().map(|gone| gone.kept + length(&gone.ahead)).sum();
-        self.session.memory.let_go(kept);
+        self.session.state.memory.let_go(kept);
         self.statements.clear();
         self.counted.clear();
     }

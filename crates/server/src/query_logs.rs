@@ -26,8 +26,8 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
-use palisade_sql::Session;
 use palisade_sql::expr::convert::text_of;
+use palisade_sql::{Session, SessionState};
 use tracing::warn;
 
 use crate::connections::Connection;
@@ -56,7 +56,7 @@ pub struct Who<'a> {
 impl Who<'_> {
     /// Account, user, host and address, as MySQL writes them.
     pub fn shown(self) -> String {
-        let Session { account, user, client_host, .. } = self.session;
+        let SessionState { account, user, client_host, .. } = &self.session.state;
         let name = account.rsplit_once('@').map_or(account.as_str(), |(name, _)| name);
         match self.peer {
             Peer::Local => format!("{name}[{user}] @ {client_host} []"),

@@ -24,7 +24,7 @@ use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::command::Command as SqlCommand;
 use palisade_sql::mode::SqlMode;
 use palisade_sql::prepared_count::Counted;
-use palisade_sql::{Completion, Host as _, Plans, Session};
+use palisade_sql::{Completion, Host as _, Plans, Session, SessionState};
 use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
@@ -242,7 +242,7 @@ impl Conversation {
             Some(name) => self.server.sql.use_database(&mut self.session, name),
             None => Ok(()),
         };
-        let Session { user, account, database, .. } = &self.session;
+        let SessionState { user, account, database, .. } = &self.session.state;
         self.connection.identify(user, account, database.as_deref());
         match used {
             Ok(()) => {
@@ -266,10 +266,10 @@ impl Conversation {
         loop {
             let Channel { input, output, transport } = channel;
             input.begin_command();
-            let settings = &self.session.settings;
+            let settings = &self.session.state.settings;
             let (idle_seconds, read_seconds) =
                 (settings.uint(sysvar::WAIT_TIMEOUT), settings.uint(sysvar::NET_READ_TIMEOUT));
-            let limit = self.session.variables.max_allowed_packet as usize;
+            let limit = self.session.state.variables.max_allowed_packet as usize;
             transport.write_timeout = Duration::from_secs(settings.uint(sysvar::NET_WRITE_TIMEOUT));
             transport.read_timeout = Duration::from_secs(read_seconds);
             self.follow_durable_reads(transport);
@@ -343,12 +343,12 @@ impl Conversation {
         transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
         // A statement that is executed on behalf of another one is unrestricted meanwhile.
-        let restricted = self.session.restricted;
+        let restricted = self.session.state.restricted;
         let done = fault::survive_all(pin!(self.execute(command, output, transport))).await;
         match done {
             Ok(done) => done,
             Err(Panicked) => {
-                self.session.restricted = restricted;
+                self.session.state.restricted = restricted;
                 self.server.sql.recover(&mut self.session).await;
                 output.end_unfinished_packet();
                 let message =
@@ -416,9 +416,9 @@ impl Conversation {
             Command::InitDb(name) => {
                 self.session.commands.add(SqlCommand::ChangeDb);
                 let name = String::from_utf8_lossy(name);
-                self.session.warnings.clear(self.session.variables.max_error_count);
+                self.session.state.warnings.clear(self.session.state.variables.max_error_count);
                 let used = self.server.sql.use_database(&mut self.session, &name);
-                self.connection.set_database(self.session.database.as_deref());
+                self.connection.set_database(self.session.state.database.as_deref());
                 match used {
                     Ok(()) => self.answer_change_of_database(output),
                     Err(error) => answer_error(output, &error),
@@ -436,7 +436,7 @@ impl Conversation {
             Command::ProcessInfo => self.query(b"SHOW FULL PROCESSLIST", output, transport).await?,
             Command::ProcessKill(id) => {
                 self.session.commands.add(SqlCommand::Kill);
-                let killed = self.server.host.kill(&self.session, u64::from(id), false);
+                let killed = self.server.host.kill(&self.session.state, u64::from(id), false);
                 self.answer(output, killed);
             }
             Command::SetMultiStatements(on) => {
@@ -448,16 +448,17 @@ impl Conversation {
             Command::Refresh(bits) => {
                 self.session.commands.add(SqlCommand::Flush);
                 let host = &self.server.host;
-                let refreshed = match host.check(&self.session, |asker| asker.require(Privileges::RELOAD)) {
-                    Ok(()) => administration::refresh(host, bits).await,
-                    Err(error) => Err(error),
-                };
+                let refreshed =
+                    match host.check(&self.session.state, |asker| asker.require(Privileges::RELOAD)) {
+                        Ok(()) => administration::refresh(host, bits).await,
+                        Err(error) => Err(error),
+                    };
                 self.answer(output, refreshed);
             }
             Command::Shutdown => {
                 self.session.commands.add(SqlCommand::Shutdown);
                 let host = &self.server.host;
-                let allowed = host.check(&self.session, |asker| asker.require(Privileges::SHUTDOWN));
+                let allowed = host.check(&self.session.state, |asker| asker.require(Privileges::SHUTDOWN));
                 if let Err(error) = allowed {
                     answer_error(output, &error);
                 } else {
@@ -467,21 +468,21 @@ impl Conversation {
                 }
             }
             Command::ResetConnection => {
-                let database = self.session.database.take();
-                let Session { user, plans, .. } = &self.session;
+                let database = self.session.state.database.take();
+                let Session { plans, state: SessionState { user, .. }, .. } = &self.session;
                 let fresh =
                     entry::fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
-                let account = self.session.account.clone();
-                let restricted = self.session.restricted;
+                let account = self.session.state.account.clone();
+                let restricted = self.session.state.restricted;
                 self.replace_session(fresh).await;
-                self.session.database = database;
-                (self.session.account, self.session.restricted) = (account, restricted);
+                self.session.state.database = database;
+                (self.session.state.account, self.session.state.restricted) = (account, restricted);
                 self.answer_ok(output);
             }
             Command::Debug => {
                 self.session.commands.add(SqlCommand::AdminCommands);
                 let host = &self.server.host;
-                match host.check(&self.session, |asker| asker.require(Privileges::SUPER)) {
+                match host.check(&self.session.state, |asker| asker.require(Privileges::SUPER)) {
                     Ok(()) => {
                         administration::write_debug_report(host, &self.session);
                         let (capabilities, status) = (self.capabilities, self.status());
@@ -610,7 +611,9 @@ impl Conversation {
 
     /// Has answers wait for the log from now on, or no longer, as `palisade_durable_reads` says.
     fn follow_durable_reads(&self, transport: &mut Transport) {
-        if self.session.settings.bool(sysvar::PALISADE_DURABLE_READS) != transport.durable_reads.is_some() {
+        if self.session.state.settings.bool(sysvar::PALISADE_DURABLE_READS)
+            != transport.durable_reads.is_some()
+        {
             let engine = &self.server.host.engine;
             transport.durable_reads = transport.durable_reads.is_none().then(|| engine.clone());
         }
@@ -618,7 +621,7 @@ impl Conversation {
 
     /// A statement has ended.
     pub(crate) fn after_statement(&self, begun: Instant) {
-        let limit = self.session.settings.double(sysvar::LONG_QUERY_TIME);
+        let limit = self.session.state.settings.double(sysvar::LONG_QUERY_TIME);
         if begun.elapsed().as_secs_f64() > limit {
             self.count(Own::SlowQueries);
         }
@@ -635,7 +638,7 @@ impl Conversation {
         if !self.capabilities.has(Capabilities::SESSION_TRACK) || changed.is_empty() && !database_changed {
             return list;
         }
-        let settings = &self.session.settings;
+        let settings = &self.session.state.settings;
         let followed = settings.text(sysvar::SESSION_TRACK_SYSTEM_VARIABLES).unwrap_or_default();
         changed.dedup();
         for id in &changed {
@@ -646,7 +649,7 @@ impl Conversation {
             }
         }
         if database_changed && settings.bool(sysvar::SESSION_TRACK_SCHEMA) {
-            let database = self.session.database.as_deref().unwrap_or_default();
+            let database = self.session.state.database.as_deref().unwrap_or_default();
             put_change(&mut list, SessionChange::Schema(database));
         }
         if settings.bool(sysvar::SESSION_TRACK_STATE_CHANGE) {
@@ -663,11 +666,11 @@ impl Conversation {
     /// Adds the packet that ends a statement's answer.
     pub(crate) fn complete(&mut self, completion: &Completion, extra: Status, output: &mut Output) {
         if completion.database_changed {
-            self.connection.set_database(self.session.database.as_deref());
+            self.connection.set_database(self.session.state.database.as_deref());
         }
         let status = self.status() | extra;
         let changes = self.changes(completion.database_changed);
-        let warnings = if completion.diagnostic { 0 } else { self.session.warnings.count() };
+        let warnings = if completion.diagnostic { 0 } else { self.session.state.warnings.count() };
         if completion.rows {
             let capabilities = self.capabilities;
             output.packet(|out| encode_result_end(out, capabilities, status, warnings));
@@ -730,13 +733,16 @@ impl Conversation {
     pub(crate) fn status(&self) -> Status {
         let session = &self.session;
         Status::default()
-            .with(Status::AUTOCOMMIT, session.variables.autocommit)
+            .with(Status::AUTOCOMMIT, session.state.variables.autocommit)
             .with(Status::IN_TRANSACTION, session.in_transaction)
-            .with(Status::NO_BACKSLASH_ESCAPES, session.variables.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
+            .with(
+                Status::NO_BACKSLASH_ESCAPES,
+                session.state.variables.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+            )
     }
 
     pub(crate) fn result_charset(&self) -> Option<palisade_catalog::Charset> {
-        self.session.variables.character_set_results.map(|collation| collation.get().charset)
+        self.session.state.variables.character_set_results.map(|collation| collation.get().charset)
     }
 
     pub(crate) fn result_style(&self, protocol: Protocol) -> ResultStyle {
@@ -745,7 +751,7 @@ impl Conversation {
             capabilities: self.capabilities,
             charset: self.result_charset(),
             status: self.status(),
-            max_packet: self.session.variables.max_allowed_packet as usize,
+            max_packet: self.session.state.variables.max_allowed_packet as usize,
         }
     }
 

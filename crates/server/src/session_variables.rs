@@ -1,7 +1,7 @@
 //! A session's system variables: the rules that tie some of them together, and the form statements read them in.
 //!
-//! The values are in [`Session::settings`]; what statements read while they run is [`SessionVariables`], derived from
-//! them. [`assign`] is the only way in, so the two are in step.
+//! The values are in [`SessionState::settings`](palisade_sql::SessionState::settings); what statements read while
+//! they run is [`SessionVariables`], derived from them. [`assign`] is the only way in, so the two are in step.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result
         _ => setting,
     };
     if let Some((other, follows)) = coupled(id, &setting)? {
-        session.settings.set(other, follows);
+        session.state.settings.set(other, follows);
     }
     match id {
         sysvar::TIMESTAMP => {
@@ -78,24 +78,24 @@ pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result
                 Setting::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6).round() as i64),
                 _ => None,
             };
-            session.variables.timestamp_micros = micros;
+            session.state.variables.timestamp_micros = micros;
             return Ok(());
         }
         sysvar::LAST_INSERT_ID | sysvar::IDENTITY => {
             if let Setting::UInt(value) = setting {
-                session.last_insert_id = value;
+                session.state.last_insert_id = value;
             }
             return Ok(());
         }
         sysvar::INSERT_ID => {
             if let Setting::UInt(value) = setting {
-                session.insert_id = Some(value).filter(|value| *value > 0);
+                session.state.insert_id = Some(value).filter(|value| *value > 0);
             }
             return Ok(());
         }
         _ => {}
     }
-    session.settings.set(id, setting);
+    session.state.settings.set(id, setting);
     refresh(session);
     Ok(())
 }
@@ -129,18 +129,18 @@ pub fn assign_client_collation(session: &mut Session, number: u16) {
     let name = collation.charset.name();
     for id in [sysvar::CHARACTER_SET_CLIENT, sysvar::CHARACTER_SET_CONNECTION, sysvar::CHARACTER_SET_RESULTS]
     {
-        session.settings.set(id, Setting::Text(name.into()));
+        session.state.settings.set(id, Setting::Text(name.into()));
     }
-    session.settings.set(sysvar::COLLATION_CONNECTION, Setting::Text(collation.name.into()));
+    session.state.settings.set(sysvar::COLLATION_CONNECTION, Setting::Text(collation.name.into()));
     refresh(session);
 }
 
 /// Derives what statements read from the session's settings.
 pub fn refresh(session: &mut Session) {
-    let timestamp_micros = session.variables.timestamp_micros;
-    session.variables = derive(&session.settings);
-    session.variables.timestamp_micros = timestamp_micros;
-    session.warnings.keep_notes(session.variables.sql_notes);
+    let timestamp_micros = session.state.variables.timestamp_micros;
+    session.state.variables = derive(&session.state.settings);
+    session.state.variables.timestamp_micros = timestamp_micros;
+    session.state.warnings.keep_notes(session.state.variables.sql_notes);
 }
 
 fn default_collation(name: Option<&str>) -> Option<CollationId> {

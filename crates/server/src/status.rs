@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use palisade_base::metric::Metric;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::table::OPENED_TABLES;
-use palisade_sql::{Session, command, work};
+use palisade_sql::{SessionView, command, work};
 
 use crate::connections::Connection;
 use crate::host::ServerHost;
@@ -219,7 +219,7 @@ const NEVER_LOST: &[&str] = &[
 ];
 
 /// Every counter with its value, by name; of a connection's session, or of the server.
-pub fn all(host: &ServerHost, of: Option<(&Connection, &Session)>) -> Vec<(String, String)> {
+pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
     for metric in METRICS.iter().chain(palisade_sql::work::METRICS).chain(palisade_sql::plans::METRICS) {

@@ -24,7 +24,7 @@ pub struct Setter {
 impl Setter {
     /// The session, now.
     pub fn of(session: &Session) -> Setter {
-        let (user, host) = (session.user.clone(), session.client_host.clone());
+        let (user, host) = (session.state.user.clone(), session.state.client_host.clone());
         Setter { user, host, unix_micros: unix_micros() }
     }
 }

@@ -22,7 +22,7 @@ use palisade_engine::{
     DoublewriteMode, Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT, PageSinkKind,
 };
 use palisade_io::{CpuList, Placement};
-use palisade_sql::Session;
+use palisade_sql::{Session, SessionState};
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
@@ -234,7 +234,7 @@ fn place(variable: &Variable, place: Option<Place>) -> Place {
 pub fn read(
     globals: &Globals,
     engine: &Engine,
-    session: &Session,
+    session: &SessionState,
     at: Option<Place>,
     id: VariableId,
 ) -> Result<Setting, MysqlError> {
@@ -249,7 +249,7 @@ pub fn read(
 }
 
 /// Values that follow from the session's state.
-fn computed(engine: &Engine, session: &Session, id: VariableId) -> Option<Setting> {
+fn computed(engine: &Engine, session: &SessionState, id: VariableId) -> Option<Setting> {
     Some(match id {
         sysvar::CHARACTER_SET_DATABASE | sysvar::COLLATION_DATABASE => {
             let dictionary = engine.dictionary();
@@ -311,7 +311,7 @@ pub fn assign(
     let given = given_setting(globals, session, at, id, value)?;
     let current = match at {
         Place::Global => globals.load().get(id).clone(),
-        Place::Session => session.settings.get(id).clone(),
+        Place::Session => session.state.settings.get(id).clone(),
     };
     let setting = merge_switches(globals, at, id, given, &current);
     check_taken(id, &setting, &current)?;
@@ -385,10 +385,10 @@ fn warn_of_modes(session: &mut Session, modes: u64) {
     let is_strict = modes & (sql_mode::STRICT_TRANS_TABLES | sql_mode::STRICT_ALL_TABLES) != 0;
     let expected = if is_strict { PARTS } else { 0 };
     if modes & PARTS != expected {
-        session.warnings.warn(mysql_error!(ER_SQL_MODE_MERGED));
+        session.state.warnings.warn(mysql_error!(ER_SQL_MODE_MERGED));
     }
     if modes & sql_mode::PAD_CHAR_TO_FULL_LENGTH != 0 {
-        session.warnings.warn(mysql_error!(ER_WARN_DEPRECATED_SQLMODE, "PAD_CHAR_TO_FULL_LENGTH"));
+        session.state.warnings.warn(mysql_error!(ER_WARN_DEPRECATED_SQLMODE, "PAD_CHAR_TO_FULL_LENGTH"));
     }
 }
 
@@ -421,7 +421,7 @@ fn given_setting(
             };
             let assigned = variable.assign(given)?;
             if let Some(warning) = assigned.warning {
-                session.warnings.warn(warning);
+                session.state.warnings.warn(warning);
             }
             assigned.setting
         }
@@ -492,8 +492,11 @@ fn power_of_two(variable: &Variable, bytes: u64, session: &mut Session) -> u64 {
     if used != bytes {
         let warning = |text: String| MysqlError::with_message(&ER_WRONG_ARGUMENTS, text);
         let name = variable.name;
-        session.warnings.warn(warning(format!("{name} should be set to power of 2, in range [512,16384]")));
-        session.warnings.warn(warning(format!("Setting {name} to {used}")));
+        session
+            .state
+            .warnings
+            .warn(warning(format!("{name} should be set to power of 2, in range [512,16384]")));
+        session.state.warnings.warn(warning(format!("Setting {name} to {used}")));
     }
     used
 }
@@ -525,7 +528,7 @@ fn assign_monitor(
         None => {
             let text = "Default value is not defined for this set option. Please specify correct counter or \
                         module name.";
-            session.warnings.warn(MysqlError::with_message(&ER_NO_DEFAULT, text));
+            session.state.warnings.warn(MysqlError::with_message(&ER_NO_DEFAULT, text));
             globals.set(id, Setting::Null);
             Ok(())
         }

@@ -3,7 +3,7 @@
 use palisade_base::monitor::{Reading, Spread};
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
-use palisade_sql::{Host as _, Scope, Session, VirtualTable};
+use palisade_sql::{Host as _, Scope, SessionView, VirtualTable};
 
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
@@ -18,7 +18,7 @@ struct Definition {
     schema: &'static str,
     name: &'static str,
     columns: fn() -> Columns,
-    rows: fn(&ServerHost, &Session) -> Rows,
+    rows: fn(&ServerHost, SessionView<'_>) -> Rows,
 }
 
 const INFORMATION_SCHEMA: &str = "information_schema";
@@ -55,13 +55,13 @@ static TABLES: &[Definition] = &[
         schema: PERFORMANCE_SCHEMA,
         name: "global_variables",
         columns: pair_columns,
-        rows: |host, session| pairs(host.variables(session, Scope::Global)),
+        rows: |host, session| pairs(host.variables(session.state, Scope::Global)),
     },
     Definition {
         schema: PERFORMANCE_SCHEMA,
         name: "session_variables",
         columns: pair_columns,
-        rows: |host, session| pairs(host.variables(session, Scope::Session)),
+        rows: |host, session| pairs(host.variables(session.state, Scope::Session)),
     },
     Definition {
         schema: PERFORMANCE_SCHEMA,
@@ -79,15 +79,15 @@ static TABLES: &[Definition] = &[
         schema: PERFORMANCE_SCHEMA,
         name: "session_account_connect_attrs",
         columns: attribute_columns,
-        rows: |host, session| attributes(host, |id| id == session.connection_id),
+        rows: |host, session| attributes(host, |id| id == session.state.connection_id),
     },
     Definition {
         schema: PERFORMANCE_SCHEMA,
         name: "session_connect_attrs",
         columns: attribute_columns,
         rows: |host, session| {
-            let sees_all = host.asked(session, |asker| asker.has(Privileges::PROCESS));
-            attributes(host, |id| sees_all || id == session.connection_id)
+            let sees_all = host.asked(session.state, |asker| asker.has(Privileges::PROCESS));
+            attributes(host, |id| sees_all || id == session.state.connection_id)
         },
     },
     Definition {
@@ -203,9 +203,9 @@ fn user_attribute_columns() -> Columns {
 }
 
 /// The accounts, and what COMMENT and ATTRIBUTE say of them.
-fn user_attributes(host: &ServerHost, session: &Session) -> Rows {
-    let sees_all = host.asked(session, |asker| asker.check_reads_accounts().is_ok());
-    let own = AccountName::of_session(&session.account);
+fn user_attributes(host: &ServerHost, session: SessionView<'_>) -> Rows {
+    let sees_all = host.asked(session.state, |asker| asker.check_reads_accounts().is_ok());
+    let own = AccountName::of_session(&session.state.account);
     let accounts = host.accounts.load();
     let seen = accounts.iter().filter(|account| sees_all || account.name == own);
     let row = |account: &Account| {
@@ -227,9 +227,9 @@ fn privilege_columns(on: &[&'static str]) -> Columns {
 type Entry = (Vec<String>, String, Privileges);
 
 /// What accounts may do, a row for each privilege.
-fn granted(host: &ServerHost, session: &Session, of: fn(&Account) -> Vec<Entry>) -> Rows {
-    let sees_all = host.asked(session, |asker| asker.check_reads_accounts().is_ok());
-    let own = AccountName::of_session(&session.account);
+fn granted(host: &ServerHost, session: SessionView<'_>, of: fn(&Account) -> Vec<Entry>) -> Rows {
+    let sees_all = host.asked(session.state, |asker| asker.check_reads_accounts().is_ok());
+    let own = AccountName::of_session(&session.state.account);
     let accounts = host.accounts.load();
     let seen = accounts.iter().filter(|account| sees_all || account.name == own);
     let rows = seen.flat_map(|account| {
@@ -322,7 +322,7 @@ fn thread_columns() -> Columns {
 }
 
 /// A session is a task here, not a thread; to those who ask it is the thread of its connection.
-fn threads(host: &ServerHost, session: &Session) -> Rows {
+fn threads(host: &ServerHost, session: SessionView<'_>) -> Rows {
     let line = |mut process: Vec<Value>| {
         let id = process.first().cloned().unwrap_or(Value::Null);
         let tls = match &id {
@@ -342,7 +342,7 @@ fn threads(host: &ServerHost, session: &Session) -> Rows {
 /// The table of that name, with its rows if asked for; `None` if there is none.
 pub fn table(
     host: &ServerHost,
-    session: &Session,
+    session: SessionView<'_>,
     schema: &str,
     name: &str,
     with_rows: bool,
@@ -381,7 +381,7 @@ fn process_columns() -> Columns {
     ]
 }
 
-fn processes(host: &ServerHost, session: &Session) -> Rows {
+fn processes(host: &ServerHost, session: SessionView<'_>) -> Rows {
     let now_seconds = host.connections.now_seconds();
     let line = |process: crate::connections::Process| {
         let activity = process.activity;
@@ -396,9 +396,9 @@ fn processes(host: &ServerHost, session: &Session) -> Rows {
             if activity.text.is_empty() { Value::Null } else { Value::bytes(activity.text) },
         ]
     };
-    let sees_all = host.asked(session, |asker| asker.has(Privileges::PROCESS));
+    let sees_all = host.asked(session.state, |asker| asker.has(Privileges::PROCESS));
     let seen = host.connections.processes().into_iter();
-    seen.filter(|process| sees_all || process.activity.user == session.user).map(line).collect()
+    seen.filter(|process| sees_all || process.activity.user == session.state.user).map(line).collect()
 }
 
 fn metric_columns() -> Columns {

@@ -9,21 +9,21 @@ use crate::{Session, SqlError};
 /// Warns of what a statement uses when it is prepared.
 pub(crate) fn warn_preparing(session: &mut Session, deprecated: &[Deprecated]) {
     for deprecated in deprecated.iter().filter(|deprecated| !deprecated.is_told_when_executed()) {
-        session.warnings.warn(warning(deprecated));
+        session.state.warnings.warn(warning(deprecated));
     }
 }
 
 /// Warns of what a prepared statement uses when it is executed.
 pub(crate) fn warn_executing(session: &mut Session, deprecated: &[Deprecated]) {
     for deprecated in deprecated.iter().filter(|deprecated| deprecated.is_told_when_executed()) {
-        session.warnings.warn(warning(deprecated));
+        session.state.warnings.warn(warning(deprecated));
     }
 }
 
 /// Warns of what a statement uses.
 pub(crate) fn warn(session: &mut Session, deprecated: &[Deprecated]) {
     for deprecated in deprecated {
-        session.warnings.warn(warning(deprecated));
+        session.state.warnings.warn(warning(deprecated));
     }
 }
 

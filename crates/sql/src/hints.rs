@@ -12,7 +12,7 @@ use palisade_catalog::Value;
 use palisade_parser::Hint;
 use palisade_parser::hint::HintValue;
 
-use crate::host::Scope;
+use crate::services::Scope;
 use crate::{Host, Session, SessionVariables};
 
 /// The variables that SET_VAR sets in MySQL 9.7.
@@ -54,7 +54,7 @@ pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
                 mysql_error!(ER_WARN_CONFLICTING_HINT, format!("MAX_EXECUTION_TIME({limit})"))
             }
             Hint::SetVariable { name, .. } if !is_settable(name) => {
-                match host.variable(session, None, name) {
+                match host.variable(&session.state, None, name) {
                     Ok(None) => mysql_error!(ER_UNRESOLVED_HINT_NAME, format!("'{name}'"), "SET_VAR"),
                     _ => mysql_error!(ER_NOT_HINT_UPDATABLE_VARIABLE, format!("'{name}'")),
                 }
@@ -64,7 +64,7 @@ pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
             }
             Hint::SetVariable { .. } => continue,
         };
-        session.warnings.warn(warning);
+        session.state.warnings.warn(warning);
     }
 }
 
@@ -83,9 +83,9 @@ pub(crate) fn keep_variables(session: &mut Session) {
         return;
     }
     session.before_hints = Some(Box::new(BeforeHints {
-        settings: session.settings.clone(),
-        variables: session.variables.clone(),
-        insert_id: session.insert_id,
+        settings: session.state.settings.clone(),
+        variables: session.state.variables.clone(),
+        insert_id: session.state.insert_id,
         changed: session.changed_settings.len(),
     }));
 }
@@ -102,12 +102,12 @@ fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
             HintValue::Integer(value) => i64::try_from(*value).map_or(Value::UInt(*value), Value::Int),
             HintValue::Text(text) => Value::bytes(text.as_bytes()),
             HintValue::Other => {
-                session.warnings.warn(mysql_error!(ER_WRONG_TYPE_FOR_VAR, name));
+                session.state.warnings.warn(mysql_error!(ER_WRONG_TYPE_FOR_VAR, name));
                 continue;
             }
         };
         if let Err(error) = host.set_variable(session, Scope::Session, name, Some(value)) {
-            session.warnings.warn(error);
+            session.state.warnings.warn(error);
         }
     }
 }
@@ -124,9 +124,9 @@ pub(crate) fn restore(session: &mut Session) {
 fn restore_some(session: &mut Session) {
     let Some(before) = session.before_hints.take() else { return };
     let BeforeHints { settings, variables, insert_id, changed } = *before;
-    session.settings = settings;
-    session.variables = variables;
-    session.insert_id = insert_id;
+    session.state.settings = settings;
+    session.state.variables = variables;
+    session.state.insert_id = insert_id;
     session.changed_settings.truncate(changed);
 }
 

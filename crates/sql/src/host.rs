@@ -1,6 +1,5 @@
 //! The seam to the server: everything a statement needs that is not in the database.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::error_catalogue::ER_OPTION_PREVENTS_STATEMENT;
@@ -9,18 +8,10 @@ use palisade_catalog::{TableDef, Value};
 use palisade_engine::ActiveTransaction;
 use palisade_parser::ast::Statement;
 
-use crate::named_locks::NamedLocks;
 use crate::prepared_count::Counted;
+use crate::services::{Scope, Services};
+use crate::session::{SessionState, SessionView};
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
-
-/// Which value of a system variable or status counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// The connection's own.
-    Session,
-    /// The server's.
-    Global,
-}
 
 /// What a statement does to the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,15 +110,11 @@ pub trait FileTarget: Send {
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// What the server offers its sessions' statements. `information_schema` tables that describe the dictionary are made
+/// What the server offers its sessions' statements, beside the [`Services`] to their expressions. `information_schema` tables that describe the dictionary are made
 /// here in `sql`; the host adds those that describe the server.
-pub trait Host: Send + Sync {
-    /// The value of a system variable; `None` if there is no variable of that name. `scope` is `None` where the
-    /// statement does not say (`@@name`): the session's value if it has one.
-    fn variable(&self, session: &Session, scope: Option<Scope>, name: &str) -> SqlResult<Option<Value>>;
-
+pub trait Host: Services {
     /// Sets a system variable; `None` is `DEFAULT`. Errors: 1193 unknown, 1231 wrong value, 1232 wrong type,
-    /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`Session::variables`]: keep it in step.
+    /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`SessionState::variables`]: keep it in step.
     fn set_variable(
         &self,
         session: &mut Session,
@@ -150,17 +137,17 @@ pub trait Host: Send + Sync {
     }
 
     /// Every system variable with its value as text, in order of name.
-    fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)>;
+    fn variables(&self, session: &SessionState, scope: Scope) -> Vec<(String, String)>;
 
     /// Every status counter with its value as text, in order of name.
-    fn status(&self, session: &Session, scope: Scope) -> Vec<(String, String)>;
+    fn status(&self, session: SessionView<'_>, scope: Scope) -> Vec<(String, String)>;
 
     /// Columns of a virtual table that the server provides (`information_schema.PROCESSLIST`, `INNODB_METRICS`,
     /// `performance_schema.*`), with its rows if `with_rows`; `None` if there is none of that name.
     /// Names come in upper case for `information_schema`, in lower case for other schemas.
     fn virtual_table(
         &self,
-        session: &Session,
+        session: SessionView<'_>,
         schema: &str,
         name: &str,
         with_rows: bool,
@@ -172,7 +159,7 @@ pub trait Host: Send + Sync {
     }
 
     /// 1227 unless the session's account may see what everyone does (PROCESS).
-    fn check_sees_storage(&self, _session: &Session) -> SqlResult<()> {
+    fn check_sees_storage(&self, _session: &SessionState) -> SqlResult<()> {
         Ok(())
     }
 
@@ -180,31 +167,17 @@ pub trait Host: Send + Sync {
     fn virtual_table_names(&self) -> Vec<(String, String)>;
 
     /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
-    /// still there. If it has gone, the session is [killed](Session::kill).
+    /// still there. If it has gone, the session is [killed](SessionState::kill).
     fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
         Box::pin(crate::run::yield_now())
     }
 
-    /// Asked by an evaluation that has computed for about a millisecond within one step of the connection's
-    /// statement. `true`: the calling thread may go on computing. `false`: the thread serves other sessions
-    /// too. The caller then unwinds with
-    /// [`Blocked::Wait`](palisade_base::Blocked::Wait) on a completed event, and the server calls the step
-    /// again on a thread that serves no other session.
-    fn may_compute(&self, _connection_id: u64) -> bool {
-        true
-    }
-
-    /// Whether the session may hold more memory than the limits of connections say, because of its account.
-    fn may_hold_more(&self, _session: &Session) -> bool {
-        false
-    }
-
     /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
     /// thousand rows of an INSERT IGNORE.
-    fn note_foreign_key_failure(&self, _session: &Session, _failure: ForeignKeyFailure<'_>) {}
+    fn note_foreign_key_failure(&self, _session: &SessionState, _failure: ForeignKeyFailure<'_>) {}
 
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
-    fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()>;
+    fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()>;
 
     /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
     /// STATUS. `None` if the host does not know this one; it is then answered with 1235.
@@ -215,9 +188,15 @@ pub trait Host: Send + Sync {
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
 
-    /// Whether the session's account may do that to a table: 1142 if not. Asked of [restricted](Session::restricted)
+    /// Whether the session's account may do that to a table: 1142 if not. Asked of [restricted](SessionState::restricted)
     /// sessions only, as are the next two. Where there are no accounts, everyone may do everything.
-    fn check_table(&self, _session: &Session, _schema: &str, _table: &str, _access: Access) -> SqlResult<()> {
+    fn check_table(
+        &self,
+        _session: &SessionState,
+        _schema: &str,
+        _table: &str,
+        _access: Access,
+    ) -> SqlResult<()> {
         Ok(())
     }
 
@@ -228,31 +207,28 @@ pub trait Host: Send + Sync {
 
     /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
     /// decide it.
-    fn check_statement(&self, _session: &Session, _statement: &Statement) -> SqlResult<()> {
+    fn check_statement(&self, _session: &SessionState, _statement: &Statement) -> SqlResult<()> {
         Ok(())
     }
 
     /// Whether the session's account may know of a schema, or of a table in it.
-    fn may_see(&self, _session: &Session, _schema: &str, _table: Option<&str>) -> bool {
+    fn may_see(&self, _session: &SessionState, _schema: &str, _table: Option<&str>) -> bool {
         true
     }
 
     /// Whether a schema may become the session's default one.
-    fn may_enter(&self, _session: &Session, _schema: &str) -> bool {
+    fn may_enter(&self, _session: &SessionState, _schema: &str) -> bool {
         true
     }
 
     /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty
     /// if it may not know of them. `None` if it may do everything.
-    fn column_privileges(&self, _session: &Session, _schema: &str, _table: &str) -> Option<String> {
+    fn column_privileges(&self, _session: &SessionState, _schema: &str, _table: &str) -> Option<String> {
         None
     }
 
     /// A session prepares a statement: 1461 if there are too many already.
     fn count_prepared(&self) -> SqlResult<Counted>;
-
-    /// The server's named locks.
-    fn named_locks(&self) -> &Arc<NamedLocks>;
 
     /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its session waits for
     /// anything but the machine has killed it.
@@ -273,7 +249,7 @@ pub trait Host: Send + Sync {
     /// it, 1086 if it is there, and an error without the privilege FILE.
     fn create_file<'a>(
         &'a self,
-        _session: &'a Session,
+        _session: &'a SessionState,
         _path: &'a [u8],
     ) -> BoxFuture<'a, SqlResult<Box<dyn FileTarget>>> {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
@@ -281,21 +257,12 @@ pub trait Host: Send + Sync {
 
     /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each
     /// change and each commit of one: it must cost next to nothing.
-    fn check_read_only(&self, _session: &Session) -> SqlResult<()> {
+    fn check_read_only(&self, _session: &SessionState) -> SqlResult<()> {
         Ok(())
     }
-
-    /// Microseconds since 1970-01-01 00:00:00 UTC.
-    fn unix_micros(&self) -> i64;
 
     /// Time that only grows, since some moment.
     fn monotonic(&self) -> Duration {
         Duration::from_micros(u64::try_from(self.unix_micros()).unwrap_or(0))
     }
-
-    /// 64 random bits.
-    fn random(&self) -> u64;
-
-    /// What VERSION() answers.
-    fn version(&self) -> &str;
 }

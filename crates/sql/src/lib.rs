@@ -17,8 +17,9 @@
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
-//! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
+//! | [`session`], [`session_state`] | what one connection's statements see and leave behind; what of it expressions do |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
+//! | [`services`] | what of it evaluation asks: values of system variables, clock, random bits, named locks |
 //! | [`sink`] | where result rows go |
 //! | `hints` | system variables that a statement's hints set |
 //! | [`error`] | what statements fail with |
@@ -57,7 +58,9 @@ mod preparable;
 pub mod prepared_count;
 pub mod profile;
 pub mod run;
+pub mod services;
 pub mod session;
+pub mod session_state;
 pub mod show;
 pub mod sink;
 pub mod sql;
@@ -68,10 +71,11 @@ pub mod xa;
 
 pub use error::{SqlAttempt, SqlError, SqlResult};
 pub use host::{
-    Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
+    Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, VirtualTable, WaitOutcome,
 };
 pub use plans::{Plans, Prepared};
-pub use session::{NamedStatement, Session, SessionVariables};
+pub use services::{Scope, Services};
+pub use session::{NamedStatement, Session, SessionState, SessionVariables, SessionView};
 pub use sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use sql::{Completion, Sql};
 

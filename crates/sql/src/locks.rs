@@ -150,7 +150,7 @@ impl Binder<'_> {
     pub(crate) fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
         match self.dictionary.table(schema, name) {
             Ok(table) => Ok(table.clone()),
-            Err(_) if self.session.locks.as_ref().is_some_and(|locks| locks.has_tables()) => {
+            Err(_) if self.locks.is_some_and(|locks| locks.has_tables()) => {
                 Err(mysql_error!(ER_TABLE_NOT_LOCKED, alias))
             }
             Err(error) => Err(error.into()),
@@ -159,7 +159,7 @@ impl Binder<'_> {
 
     /// 1099, 1100 or 1223 if the session's locks forbid the use of `table` under `alias`.
     pub(crate) fn check_locks(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
-        self.session.locks.as_ref().map_or(Ok(()), |locks| locks.check(table, alias, write))
+        self.locks.map_or(Ok(()), |locks| locks.check(table, alias, write))
     }
 }
 
@@ -169,13 +169,13 @@ pub(crate) async fn acquire_metadata(
     session: &Session,
     mut acquire: impl FnMut() -> palisade_engine::Attempt<()>,
 ) -> SqlResult<()> {
-    let limit = Some(session.variables.metadata_lock_wait_timeout);
+    let limit = Some(session.state.variables.metadata_lock_wait_timeout);
     loop {
         match acquire() {
             Ok(()) => return Ok(()),
             Err(Blocked::Error(error)) => return Err(error.into()),
             Err(Blocked::Wait(event)) => {
-                match host.wait(session.connection_id, event, Awaited::MetadataLock, limit).await {
+                match host.wait(session.state.connection_id, event, Awaited::MetadataLock, limit).await {
                     WaitOutcome::Happened => {}
                     WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
                     WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
@@ -207,7 +207,7 @@ impl Sql {
             }
             if lock.write {
                 session.locks.as_ref().map_or(Ok(()), |locks| locks.check_global())?;
-                self.host().check_read_only(session)?;
+                self.host().check_read_only(&session.state)?;
                 session.check_writable()?;
             }
             entries.push(Entry { name, alias, write: lock.write });
@@ -219,9 +219,9 @@ impl Sql {
     fn lockable(&self, session: &Session, name: &ObjectName) -> SqlResult<TableName> {
         let schema = match &name.schema {
             Some(schema) => schema.clone(),
-            None => session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+            None => session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        crate::show::schema::refuse_virtual(&**self.host(), &schema, session)?;
+        crate::show::schema::refuse_virtual(&**self.host(), &schema, &session.state)?;
         Ok(TableName::new(schema, name.name.clone()))
     }
 
@@ -240,7 +240,7 @@ impl Sql {
         for Entry { name, .. } in &entries {
             dictionary.table(&name.schema, &name.table).map_err(SqlError::from)?;
         }
-        let (isolation, access) = (session.variables.isolation, Default::default());
+        let (isolation, access) = (session.state.variables.isolation, Default::default());
         let transaction = session.transaction_buffers(self.engine(), isolation, access);
         transaction.hold(Some(&locks));
         session.locks.get_or_insert_default().tables = Some(LockedTables { locks, entries });

@@ -8,7 +8,7 @@ use palisade_base::mysql_error;
 use palisade_engine::TableName;
 
 pub use crate::ddl::table::SYSTEM as SCHEMA;
-use crate::{Access, Host, Session, SqlResult};
+use crate::{Access, Host, SessionState, SqlResult};
 
 /// The table of the general log.
 pub const GENERAL: &str = "general_log";
@@ -26,7 +26,12 @@ pub fn is_one(schema: &str, table: &str) -> bool {
 }
 
 /// 1556 if the session would change or lock rows of one. Sessions of the server itself may.
-pub(crate) fn check_access(session: &Session, schema: &str, table: &str, access: Access) -> SqlResult<()> {
+pub(crate) fn check_access(
+    session: &SessionState,
+    schema: &str,
+    table: &str,
+    access: Access,
+) -> SqlResult<()> {
     match access {
         Access::Read => Ok(()),
         _ if is_one(schema, table) && !session.is_internal() => Err(mysql_error!(ER_CANT_LOCK_LOG_TABLE)),

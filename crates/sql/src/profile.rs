@@ -155,7 +155,7 @@ impl Session {
     /// A statement begins that is sent by the client.
     #[inline]
     pub fn begin_profile(&mut self, host: &dyn Host) {
-        if self.variables.profiling {
+        if self.state.variables.profiling {
             self.begin_first_stage(host.monotonic());
         }
     }
@@ -185,36 +185,6 @@ impl Session {
         }
     }
 
-    /// The stage that the statement is in, if it has a profile.
-    fn stage(&self) -> Option<&'static str> {
-        let current = self.profiles.as_ref()?.current.as_ref()?;
-        current.stages.last().map(|stage| stage.name)
-    }
-
-    /// The statement waits, if that is a stage of its own. Gives the one that it was in, for
-    /// [`end_wait`](Self::end_wait).
-    #[inline]
-    pub(crate) fn begin_wait(&mut self, host: &dyn Host, awaited: Awaited) -> Option<&'static str> {
-        self.profiles.as_ref()?;
-        let name = match awaited {
-            Awaited::MetadataLock => "Waiting for table metadata lock",
-            Awaited::NamedLock => "User lock",
-            Awaited::Time => "User sleep",
-            Awaited::Others | Awaited::Machine => return None,
-        };
-        let before = self.stage()?;
-        self.begin_stage(host, name);
-        Some(before)
-    }
-
-    /// A wait has ended.
-    #[inline]
-    pub(crate) fn end_wait(&mut self, host: &dyn Host, before: Option<&'static str>) {
-        if let Some(before) = before {
-            self.begin_stage(host, before);
-        }
-    }
-
     /// The statement shows profiles, and gets none.
     pub(crate) fn drop_profile(&mut self) {
         if let Some(profiles) = &mut self.profiles {
@@ -234,15 +204,42 @@ impl Session {
     fn keep_profile(&mut self, now: Duration, text: &[u8]) {
         let Some(profiles) = &mut self.profiles else { return };
         let finished = profiles.current.take();
-        if let Some(finished) = finished.filter(|_| self.variables.profiling) {
+        if let Some(finished) = finished.filter(|_| self.state.variables.profiling) {
             profiles.last_id = profiles.last_id.wrapping_add(1);
             let text = statement_text(text);
             let text = text.get(..TEXT_KEPT).unwrap_or(text).to_vec();
             profiles.kept.push_back(Profile { id: profiles.last_id, text, end: now, ..finished });
         }
-        while profiles.kept.len() > self.variables.profiling_history_size {
+        while profiles.kept.len() > self.state.variables.profiling_history_size {
             profiles.kept.pop_front();
         }
+    }
+}
+
+/// The statement waits, if that is a stage of its own. Gives the one that it was in, for [`end_wait`].
+#[inline]
+pub(crate) fn begin_wait(
+    profiles: &mut Option<Box<Profiles>>,
+    host: &dyn Host,
+    awaited: Awaited,
+) -> Option<&'static str> {
+    let profiles = profiles.as_mut()?;
+    let name = match awaited {
+        Awaited::MetadataLock => "Waiting for table metadata lock",
+        Awaited::NamedLock => "User lock",
+        Awaited::Time => "User sleep",
+        Awaited::Others | Awaited::Machine => return None,
+    };
+    let before = profiles.current.as_ref()?.stages.last()?.name;
+    profiles.begin_stage(name, host.monotonic());
+    Some(before)
+}
+
+/// A wait has ended.
+#[inline]
+pub(crate) fn end_wait(profiles: &mut Option<Box<Profiles>>, host: &dyn Host, before: Option<&'static str>) {
+    if let (Some(profiles), Some(before)) = (profiles, before) {
+        profiles.begin_stage(before, host.monotonic());
     }
 }
 
@@ -265,8 +262,8 @@ mod tests {
 
     fn session(history: usize) -> Session {
         let mut session = Session::new(1, "root", "localhost", crate::SessionVariables::default(), 0);
-        session.variables.profiling = true;
-        session.variables.profiling_history_size = history;
+        session.state.variables.profiling = true;
+        session.state.variables.profiling_history_size = history;
         session
     }
 
@@ -309,10 +306,10 @@ mod tests {
         let expected = ["3 0.00000300 do 3", "4 0.00000400 do 4"];
         assert_eq!(shown(session.profiles.as_ref().unwrap().listed(), 3), expected);
         assert_eq!(session.profiles.as_ref().unwrap().asked_for(None), 4);
-        session.variables.profiling = false;
+        session.state.variables.profiling = false;
         run(&mut session, "set profiling = 0", &[], 1);
         assert_eq!(shown(session.profiles.as_ref().unwrap().listed(), 3), expected, "it is off at its end");
-        session.variables.profiling_history_size = 0;
+        session.state.variables.profiling_history_size = 0;
         run(&mut session, "do 6", &[], 1);
         assert!(session.profiles.as_ref().unwrap().listed().is_empty());
     }

@@ -11,20 +11,21 @@ use palisade_catalog::ValueRef;
 use palisade_engine::{Savepoint, Transaction};
 use smallvec::SmallVec;
 
-use crate::exec::State;
+use crate::exec::{ExecContext, State};
+use crate::expr::Expr;
 use crate::expr::context::view;
-use crate::expr::{Context, Expr};
 use crate::place::At;
 use crate::plan::{Plan, Query};
-use crate::session::{Killed, NextTransaction};
+use crate::profile;
+use crate::session::{Killed, NextTransaction, SessionState};
 use crate::sink::ResultSink;
 use crate::sql::Sql;
-use crate::work::Work;
+use crate::work::{Work, WorkDone};
 use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
 
 /// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its
 /// client has gone.
-pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
+pub(crate) async fn pause(session: &SessionState, host: &dyn Host) -> SqlResult<()> {
     host.pause(session.connection_id).await;
     match session.kill.get() {
         Killed::No => Ok(()),
@@ -34,14 +35,14 @@ pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
 
 /// One more row is changed: lets others run now and then, and fails if the statement is to end.
 #[inline]
-pub(crate) async fn end_row(cx: &mut Context<'_>) -> SqlResult<()> {
-    if cx.spend()? { pause(cx.session, cx.host).await } else { Ok(()) }
+pub(crate) async fn end_row(cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
+    if cx.spend()? { pause(cx.session, cx.execution.host).await } else { Ok(()) }
 }
 
 /// Calls `step` until it no longer asks to wait.
 pub async fn drive<T>(
-    cx: &mut Context<'_>,
-    mut step: impl FnMut(&mut Context<'_>) -> SqlAttempt<T>,
+    cx: &mut ExecContext<'_, '_>,
+    mut step: impl FnMut(&mut ExecContext<'_, '_>) -> SqlAttempt<T>,
 ) -> SqlResult<T> {
     loop {
         match cx.step(&mut step) {
@@ -52,10 +53,10 @@ pub async fn drive<T>(
 }
 
 /// Converts the constants of a plan that [are converted before the first row](crate::expr::beforehand).
-pub async fn convert_beforehand(cx: &mut Context<'_>, plan: &Plan) -> SqlResult<()> {
+pub async fn convert_beforehand(cx: &mut ExecContext<'_, '_>, plan: &Plan) -> SqlResult<()> {
     match plan.beforehand.as_slice() {
         [] => Ok(()),
-        constants => drive(cx, |cx| cx.convert_beforehand(constants)).await,
+        constants => drive(cx, |cx| cx.lend().convert_beforehand(constants)).await,
     }
 }
 
@@ -63,53 +64,69 @@ pub async fn convert_beforehand(cx: &mut Context<'_>, plan: &Plan) -> SqlResult<
 /// lock at most `lock_wait_timeout`, for the machine as long as it takes; unless it is killed. A statement
 /// that sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits
 /// in GET_LOCK() when its time is up.
-pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
-    let asleep = cx.sleep.is_some();
+pub async fn wait(cx: &mut ExecContext<'_, '_>, event: Event) -> SqlResult<()> {
+    let asleep = cx.state.sleep.is_some();
     let waited = wait_with_deadline(cx, event).await;
     match waited {
-        Err(_) if asleep && cx.session.kill.get() != Killed::Connection && cx.is_interrupted() => Ok(()),
+        Err(_) if asleep && cx.session.kill.get() != Killed::Connection && cx.lend().is_interrupted() => {
+            Ok(())
+        }
         waited => waited,
     }
 }
 
-async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
-    let Some(deadline) = cx.deadline else {
-        return wait_for(cx.session, cx.host, event, cx.own_wait()).await;
+async fn wait_with_deadline(cx: &mut ExecContext<'_, '_>, event: Event) -> SqlResult<()> {
+    let Some(deadline) = cx.state.deadline else {
+        let until = cx.own_wait();
+        return wait_for(cx.waiter(), event, until).await;
     };
     // A wait for a lock may end earlier by a limit of its own.
-    let awaits_row = cx.session.transaction.as_ref().is_some_and(Transaction::awaits_row_lock);
+    let awaits_row = cx.execution.transaction.as_ref().is_some_and(Transaction::awaits_row_lock);
     let patience = match awaits_row {
         true => cx.session.variables.lock_wait_timeout,
         false => cx.session.variables.metadata_lock_wait_timeout,
     };
     let patience = patience.as_micros() as i64;
-    let sooner = deadline < cx.host.unix_micros().saturating_add(patience);
+    let sooner = deadline < cx.execution.host.unix_micros().saturating_add(patience);
     let until = match cx.own_wait() {
         Some((awaited, until)) => Some((awaited, until.min(deadline))),
         None => sooner.then_some((Awaited::Others, deadline)),
     };
-    wait_for(cx.session, cx.host, event, until).await?;
-    let checked = cx.check_deadline();
+    wait_for(cx.waiter(), event, until).await?;
+    let checked = cx.lend().check_deadline();
     if checked.is_err()
-        && let Some(transaction) = &mut cx.session.transaction
+        && let Some(transaction) = &mut *cx.execution.transaction
     {
         transaction.cancel_wait();
     }
     checked
 }
 
+/// What of a session a wait touches.
+pub struct Waiter<'a> {
+    pub(crate) session: &'a SessionState,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) transaction: &'a mut Option<Transaction>,
+    pub(crate) work: &'a mut WorkDone,
+    pub(crate) profiles: &'a mut Option<Box<profile::Profiles>>,
+}
+
+impl<'a> Waiter<'a> {
+    /// A session between two statements, or one whose statement has no [context](ExecContext).
+    pub fn of(session: &'a mut Session, host: &'a dyn Host) -> Self {
+        let Session { state, transaction, work, profiles, .. } = session;
+        Waiter { session: state, host, transaction, work, profiles }
+    }
+}
+
 /// [`wait`] without a context; `until` says what for and until when, if there is a time at which it ends
 /// without an error.
-pub async fn wait_for(
-    session: &mut Session,
-    host: &dyn Host,
-    event: Event,
-    until: Option<(Awaited, i64)>,
-) -> SqlResult<()> {
+pub async fn wait_for(waiter: Waiter<'_>, event: Event, until: Option<(Awaited, i64)>) -> SqlResult<()> {
+    let Waiter { session, host, transaction, work, profiles } = waiter;
     if event.is_complete() {
         return pause(session, host).await;
     }
-    let (row_lock, awaits_table) = match &mut session.transaction {
+    let (row_lock, awaits_table) = match transaction {
         Some(transaction) => (transaction.begin_row_lock_wait(), transaction.takes_metadata_wait()),
         None => (None, false),
     };
@@ -130,18 +147,18 @@ pub async fn wait_for(
         None => Awaited::Machine,
     };
     let begun = (row_lock.is_some() || awaits_table).then(|| host.unix_micros());
-    let stage = session.begin_wait(host, awaited);
+    let stage = profile::begin_wait(profiles, host, awaited);
     let outcome = host.wait(session.connection_id, event, awaited, limit).await;
-    session.end_wait(host, stage);
+    profile::end_wait(profiles, host, stage);
     if let Some(begun) = begun {
         let waited = host.unix_micros().saturating_sub(begun);
-        session.work.lock_micros += u64::try_from(waited).unwrap_or(0);
+        work.lock_micros += u64::try_from(waited).unwrap_or(0);
     }
     match outcome {
         WaitOutcome::Happened => Ok(()),
         WaitOutcome::TimedOut if until.is_some() => Ok(()),
         outcome => {
-            if let Some(transaction) = &mut session.transaction {
+            if let Some(transaction) = transaction {
                 transaction.cancel_wait();
             }
             if outcome == WaitOutcome::Killed {
@@ -163,7 +180,7 @@ impl Sql {
         if !session.active {
             let (isolation, access) = session.characteristics_to_come();
             session.next_transaction = NextTransaction::default();
-            let is_kept_open = !session.variables.autocommit;
+            let is_kept_open = !session.state.variables.autocommit;
             let transaction = session.start_transaction(self.engine(), isolation, access);
             if is_kept_open {
                 transaction.note_begin();
@@ -172,9 +189,10 @@ impl Sql {
         }
         let transaction =
             session.transaction.as_mut().ok_or_else(|| SqlError::internal("it was just begun"))?;
-        transaction.note_checks(session.variables.unique_checks, session.variables.foreign_key_checks);
+        transaction
+            .note_checks(session.state.variables.unique_checks, session.state.variables.foreign_key_checks);
         transaction.set_single_statement(!session.in_transaction);
-        transaction.set_snapshot_isolation(session.variables.snapshot_isolation);
+        transaction.set_snapshot_isolation(session.state.variables.snapshot_isolation);
         Ok(transaction.start_statement())
     }
 
@@ -184,7 +202,8 @@ impl Sql {
         if delay.is_zero() {
             return Ok(());
         }
-        match self.host().wait(session.connection_id, Event::new(), Awaited::Machine, Some(delay)).await {
+        match self.host().wait(session.state.connection_id, Event::new(), Awaited::Machine, Some(delay)).await
+        {
             WaitOutcome::Killed => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
             WaitOutcome::Happened | WaitOutcome::TimedOut => Ok(()),
         }
@@ -212,8 +231,10 @@ impl Sql {
                     // Nothing less gives the locks back.
                     number if number == ER_LOCK_TABLE_FULL.number => true,
                     // The snapshot is too old to build upon: only a new transaction gets on.
-                    number if number == ER_CHECKREAD.number => session.variables.snapshot_isolation,
-                    number if number == ER_LOCK_WAIT_TIMEOUT.number => session.variables.rollback_on_timeout,
+                    number if number == ER_CHECKREAD.number => session.state.variables.snapshot_isolation,
+                    number if number == ER_LOCK_WAIT_TIMEOUT.number => {
+                        session.state.variables.rollback_on_timeout
+                    }
                     _ => false,
                 };
                 if ends_all || !session.in_transaction {
@@ -245,7 +266,7 @@ impl Sql {
         session.refuse_in_branch()?;
         if session.active && session.transaction.as_ref().is_some_and(Transaction::has_changes) {
             // The server may have become read only since the transaction changed something.
-            let allowed = self.host().check_read_only(session);
+            let allowed = self.host().check_read_only(&session.state);
             if let Err(denied) = allowed {
                 self.rollback(session).await?;
                 return Err(denied);
@@ -292,7 +313,7 @@ async fn undo_all(session: &mut Session) -> SqlResult<()> {
 
 /// Runs a query to its end, sending its rows. Gives their number, and the number without LIMIT.
 pub async fn send_rows(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     query: &Query,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<(u64, u64)> {
@@ -301,7 +322,7 @@ pub async fn send_rows(
     let mut state = State::new(&query.root);
     let mut row = RowMaker::new(&query.output);
     let (skip, give) = match &query.counted_limit {
-        Some(limit) => drive(cx, |cx| crate::exec::limit_values(limit, cx)).await?,
+        Some(limit) => drive(cx, |cx| crate::exec::limit_values(limit, &mut cx.lend())).await?,
         None => (0, cx.session.variables.sql_select_limit),
     };
     let (mut sent, mut found) = (0, 0);
@@ -338,8 +359,9 @@ pub async fn send_rows(
 }
 
 /// Waits for what a step asks to wait for.
-pub(crate) async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError>) -> SqlResult<()> {
-    match cx.settle(blocked) {
+pub(crate) async fn wait_or_fail(cx: &mut ExecContext<'_, '_>, blocked: Blocked<SqlError>) -> SqlResult<()> {
+    let blocked = cx.lend().settle(blocked);
+    match blocked {
         Blocked::Error(error) => Err(error),
         // Boxed: every step has a place for this future in its own, and few wait.
         Blocked::Wait(event) => Box::pin(wait(cx, event)).await,
@@ -347,9 +369,9 @@ pub(crate) async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError
 }
 
 /// Counts how the query and its subqueries read their tables.
-pub(crate) fn count_tables(cx: &mut Context<'_>) {
-    for (work, tables) in cx.plan.iter().flat_map(|plan| &plan.reads) {
-        cx.session.work.add(*work, *tables);
+pub(crate) fn count_tables(cx: &mut ExecContext<'_, '_>) {
+    for (work, tables) in cx.execution.plan.iter().flat_map(|plan| &plan.reads) {
+        cx.execution.work.add(*work, *tables);
     }
 }
 
@@ -372,12 +394,12 @@ impl RowMaker {
 
     /// Computes what cannot be borrowed; may wait.
     #[inline]
-    pub fn compute(&mut self, output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<()> {
+    pub fn compute(&mut self, output: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         if self.plain {
             return Ok(());
         }
         self.computed.clear();
-        cx.step(|cx| {
+        cx.evaluate(|cx| {
             for expr in output {
                 if let Some(value) = expr.borrow(cx) {
                     value?;
@@ -392,20 +414,30 @@ impl RowMaker {
 
     /// Sends the row that was computed.
     #[inline]
-    pub fn send(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    pub fn send(
+        &self,
+        output: &[Expr],
+        cx: &ExecContext<'_, '_>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         if let Some((slot, columns)) = &self.columns
-            && let Some((table, row, _)) = cx.frame.slots.at(*slot)?.stored()
+            && let Some((table, row, _)) = cx.state.frame.slots.at(*slot)?.stored()
         {
             return sink.stored_row(&view(table, row)?, columns);
         }
         self.send_values(output, cx, sink)
     }
 
-    fn send_values(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn send_values(
+        &self,
+        output: &[Expr],
+        cx: &ExecContext<'_, '_>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let mut values = SmallVec::<[ValueRef<'_>; 12]>::with_capacity(output.len());
         let mut computed = self.computed.iter();
         for expr in output {
-            values.push(match expr.borrow(cx) {
+            values.push(match expr.borrow_from(cx.at_hand()) {
                 Some(value) => value?,
                 None => computed
                     .next()

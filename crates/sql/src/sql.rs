@@ -11,6 +11,7 @@ use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions, WrongNa
 
 use crate::bind::Binder;
 use crate::command::Command;
+use crate::exec::StatementContext;
 use crate::expr::beforehand::Beforehand;
 use crate::mode::SqlMode;
 use crate::place::At;
@@ -87,8 +88,8 @@ impl Sql {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<(Completion, Option<usize>)> {
-        session.kill.clear_statement();
-        session.memory.begin();
+        session.state.kill.clear_statement();
+        session.state.memory.begin();
         if text.len() > LONG_TEXT {
             Box::pin(self.settle_to_compute(session)).await.map_err(|error| self.fail(session, error))?;
         }
@@ -143,10 +144,10 @@ impl Sql {
         session: &mut Session,
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
-        session.warnings.clear(session.variables.max_error_count);
-        session.memory.begin();
+        session.state.warnings.clear(session.state.variables.max_error_count);
+        session.state.memory.begin();
         let prepared = self.prepare_giving_way(session, text).await;
-        session.memory.end();
+        session.state.memory.end();
         prepared.map_err(|error| self.fail(session, error))
     }
 
@@ -162,7 +163,9 @@ impl Sql {
         }
         loop {
             match self.prepare_statement(session, text) {
-                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                Err(_) if session.takes_giving_way() => {
+                    crate::run::pause(&session.state, &*self.host).await?
+                }
                 prepared => return prepared,
             }
         }
@@ -183,7 +186,9 @@ impl Sql {
             let bound = bind(binder);
             drop(dictionary);
             match bound {
-                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                Err(_) if session.takes_giving_way() => {
+                    crate::run::pause(&session.state, &*self.host).await?
+                }
                 bound => return bound,
             }
         }
@@ -192,8 +197,8 @@ impl Sql {
     /// Has the session's task polled by a thread that serves no others, where that has not been so: much is
     /// to be computed in one go.
     async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {
-        while !self.host.may_compute(session.connection_id) {
-            crate::run::pause(session, &*self.host).await?;
+        while !self.host.may_compute(session.state.connection_id) {
+            crate::run::pause(&session.state, &*self.host).await?;
         }
         Ok(())
     }
@@ -264,8 +269,8 @@ impl Sql {
         if constants.is_empty() {
             return Ok(());
         }
-        let mut cx = crate::expr::Context::new(session, &*self.host, &self.engine, parameters, None);
-        match cx.convert_beforehand(constants) {
+        let mut context = StatementContext::new(session, &*self.host, &self.engine, parameters, None);
+        match context.view().lend().convert_beforehand(constants) {
             Err(Blocked::Error(error)) => Err(error),
             // What it would wait for is said when the statement is executed.
             Err(Blocked::Wait(_)) | Ok(()) => Ok(()),
@@ -280,8 +285,8 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        session.kill.clear_statement();
-        session.memory.begin();
+        session.state.kill.clear_statement();
+        session.state.memory.begin();
         if parameters.len() != prepared.parameters {
             return Err(self.fail(session, mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")));
         }
@@ -298,8 +303,13 @@ impl Sql {
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
     pub fn use_database(&self, session: &mut Session, name: &str) -> SqlResult<()> {
-        if session.restricted && !self.host.may_enter(session, name) {
-            return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, name));
+        if session.state.restricted && !self.host.may_enter(&session.state, name) {
+            return Err(mysql_error!(
+                ER_DBACCESS_DENIED_ERROR,
+                session.state.user,
+                session.state.client_host,
+                name
+            ));
         }
         if name.is_empty() {
             return Err(mysql_error!(ER_NO_DB_ERROR));
@@ -310,7 +320,7 @@ impl Sql {
         crate::ddl::column::check_name(name)?;
         let known = self.engine.dictionary().schema(name).is_some();
         if known || crate::show::schema::is_virtual_schema(&*self.host, name) {
-            session.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
+            session.state.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
             return Ok(());
         }
         Err(mysql_error!(ER_BAD_DB_ERROR, name))
@@ -322,7 +332,7 @@ impl Sql {
         let _ = self.rollback(session).await;
         session.xa = None;
         session.release_locks();
-        self.host.named_locks().release_all(session.connection_id);
+        self.host.named_locks().release_all(session.state.connection_id);
     }
 
     /// A statement of the session has ended in the middle, by a panic: rolls back what is open. Everything
@@ -339,11 +349,11 @@ impl Sql {
 
     /// Records an error for SHOW WARNINGS.
     pub(crate) fn fail(&self, session: &mut Session, error: SqlError) -> SqlError {
-        session.warnings.clear(session.variables.max_error_count);
-        session.warnings.push(crate::warning::Level::Error, error.clone());
-        session.row_count = -1;
+        session.state.warnings.clear(session.state.variables.max_error_count);
+        session.state.warnings.push(crate::warning::Level::Error, error.clone());
+        session.state.row_count = -1;
         session.begin_stage(&*self.host, "freeing items");
-        session.memory.end();
+        session.state.memory.end();
         error
     }
 
@@ -356,7 +366,7 @@ impl Sql {
         session.commands.add(Command::of(statement));
         let diagnostic = crate::show::answer::is_diagnostic(statement);
         if !diagnostic {
-            session.warnings.clear(session.variables.max_error_count);
+            session.state.warnings.clear(session.state.variables.max_error_count);
             if is_text {
                 deprecated::warn(session, deprecated);
                 hints::warn(&*self.host, session, hints);
@@ -365,7 +375,7 @@ impl Sql {
             }
         }
         hints::apply(&*self.host, session, hints);
-        session.constants_are_parameters = prepared.is_some_and(|prepared| prepared.is_of_text());
+        session.state.constants_are_parameters = prepared.is_some_and(|prepared| prepared.is_of_text());
         let mut attempts = 0;
         let result = loop {
             let result = self.statement(session, statement, parameters, prepared, sink).await;
@@ -388,20 +398,21 @@ impl Sql {
         session.reach_end(&*self.host);
         session.begin_stage(&*self.host, "freeing items");
         session.work.publish();
-        session.memory.end();
+        session.state.memory.end();
         match result {
             Ok(mut completion) => {
                 completion.diagnostic = diagnostic;
                 if !diagnostic {
-                    session.row_count = if completion.rows { -1 } else { completion.affected_rows as i64 };
+                    session.state.row_count =
+                        if completion.rows { -1 } else { completion.affected_rows as i64 };
                 }
                 Ok(completion)
             }
             Err(error) => {
                 if !diagnostic {
-                    session.warnings.push(crate::warning::Level::Error, error.clone());
+                    session.state.warnings.push(crate::warning::Level::Error, error.clone());
                 }
-                session.row_count = -1;
+                session.state.row_count = -1;
                 Err(error)
             }
         }
@@ -418,11 +429,13 @@ impl Sql {
         session.begin_stage(&*self.host, "Opening tables");
         let planned = loop {
             match self.plan(session, statement, parameters, prepared) {
-                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                Err(_) if session.takes_giving_way() => {
+                    crate::run::pause(&session.state, &*self.host).await?
+                }
                 planned => break planned?,
             }
         };
-        if let (Some(most), Some(planned)) = (session.variables.max_join_size, &planned) {
+        if let (Some(most), Some(planned)) = (session.state.variables.max_join_size, &planned) {
             check_size(planned, most)?;
         }
         session.begin_stage(&*self.host, stage_of(planned.as_deref(), statement));
@@ -464,7 +477,7 @@ impl Sql {
                     Err(error) if session.gives_way() => return Err(error),
                     Err(error) => {
                         let warnings = binder.warnings;
-                        warnings.into_iter().for_each(|warning| session.warnings.warn(warning));
+                        warnings.into_iter().for_each(|warning| session.state.warnings.warn(warning));
                         return Err(error);
                     }
                 };
@@ -478,7 +491,7 @@ impl Sql {
             _ => return Ok(None),
         });
         PLANS_MADE.increment();
-        planned.plan().warnings.iter().for_each(|warning| session.warnings.warn(warning.clone()));
+        planned.plan().warnings.iter().for_each(|warning| session.state.warnings.warn(warning.clone()));
         if let Some(prepared) = prepared
             && planned.plan().cacheable
         {
@@ -492,12 +505,12 @@ impl Sql {
 
     /// Whether a restricted session may execute a plan that another one may have made.
     pub(crate) fn check_accesses(&self, session: &Session, plan: &Plan) -> SqlResult<()> {
-        if !session.restricted {
+        if !session.state.restricted {
             return Ok(());
         }
         plan.accesses.iter().try_for_each(|(access, name)| {
             let schema = name.schema.as_deref().unwrap_or_default();
-            self.host.check_table(session, schema, &name.name, *access)
+            self.host.check_table(&session.state, schema, &name.name, *access)
         })
     }
 
@@ -540,12 +553,13 @@ impl Sql {
             true => None,
             false => Some(self.begin_statement(session)?),
         };
-        let mut cx =
-            crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let mut context =
+            StatementContext::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let mut cx = context.view();
         let limit = plan.max_execution_time.unwrap_or(cx.session.variables.max_execution_time);
         if !limit.is_zero() {
-            cx.session.work.add(Work::MaxExecutionTimeSet, 1);
-            cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
+            cx.execution.work.add(Work::MaxExecutionTimeSet, 1);
+            cx.state.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
         }
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         let counted = query.counted_limit.is_some();
@@ -553,12 +567,12 @@ impl Sql {
             Ok(()) => crate::run::send_rows(&mut cx, query, sink).await,
             Err(error) => Err(error),
         };
-        drop(cx);
+        drop(context);
         if let Some(savepoint) = savepoint {
             self.end_statement(session, savepoint, result.as_ref().err()).await?;
         }
         let (sent, found) = result?;
-        session.found_rows = if counted { found } else { sent };
+        session.state.found_rows = if counted { found } else { sent };
         Ok(Completion::of_rows())
     }
 
@@ -587,13 +601,14 @@ impl Sql {
             return Err(mysql_error!(ER_TOO_MANY_ROWS));
         }
         let Some(row) = collected.rows.pop() else {
-            session.warnings.warn(mysql_error!(ER_SP_FETCH_NO_DATA));
+            session.state.warnings.warn(mysql_error!(ER_SP_FETCH_NO_DATA));
             return Ok(Completion::default());
         };
-        let mut cx = crate::expr::Context::new(session, &*self.host, &self.engine, &[], None);
+        let mut context = StatementContext::new(session, &*self.host, &self.engine, &[], None);
+        let mut cx = context.view();
         for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
             let ast::IntoVariable::User(name) = variable else { continue };
-            crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
+            crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
     }
@@ -616,9 +631,9 @@ impl<'s> Guard<'s> {
 
     /// Whether to read on.
     pub(crate) fn allows(&mut self) -> bool {
-        let limit = self.session.variables.parser_max_mem_size;
-        let held = self.session.memory.held().unsigned_abs();
-        let checked = match self.session.check_statement(self.host) {
+        let limit = self.session.state.variables.parser_max_mem_size;
+        let held = self.session.state.memory.held().unsigned_abs();
+        let checked = match self.session.state.check_statement(self.host) {
             Ok(()) if held > limit => {
                 let what = ER_CAPACITY_EXCEEDED_IN_PARSER.format;
                 Err(mysql_error!(ER_CAPACITY_EXCEEDED, limit, "parser_max_mem_size", what))
@@ -671,7 +686,7 @@ fn is_planned(statement: &Statement) -> bool {
 
 /// How the session's sql_mode has text read.
 pub fn parse_options(session: &Session) -> ParseOptions {
-    let mode = session.variables.sql_mode;
+    let mode = session.state.variables.sql_mode;
     ParseOptions {
         ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
         pipes_as_concat: mode.has(SqlMode::PIPES_AS_CONCAT),

@@ -12,11 +12,11 @@ use crate::bind::Binder;
 use crate::bind::scope::Scope;
 use crate::command::Command;
 use crate::error::not_supported;
-use crate::expr::Context;
+use crate::exec::StatementContext;
 use crate::expr::convert::text_of;
-use crate::host;
 use crate::place::At;
 use crate::run::{convert_beforehand, drive};
+use crate::services;
 use crate::session::{CompletionType, NamedStatement};
 use crate::sql::Sql;
 use crate::work::Work;
@@ -31,11 +31,11 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        if session.restricted {
-            let allowed = self.host().check_statement(session, statement);
+        if session.state.restricted {
+            let allowed = self.host().check_statement(&session.state, statement);
             if let (Err(denied), Statement::Xa(_)) = (&allowed, statement) {
                 // The reason follows in SHOW WARNINGS.
-                session.warnings.push(crate::warning::Level::Error, denied.clone());
+                session.state.warnings.push(crate::warning::Level::Error, denied.clone());
                 return Err(mysql_error!(ER_XAER_RMERR));
             }
             allowed?;
@@ -78,7 +78,7 @@ impl Sql {
             Statement::Deallocate(name) => match session.prepared.remove(&name.to_lowercase()) {
                 Some(gone) => {
                     session.commands.add(Command::StmtClose);
-                    session.memory.let_go(gone.kept);
+                    session.state.memory.let_go(gone.kept);
                     Ok(Completion::default())
                 }
                 None => Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE")),
@@ -90,7 +90,7 @@ impl Sql {
                     Some((Value::UInt(id), _)) => *id,
                     _ => 0,
                 };
-                self.host().kill(session, id, kill.query_only)?;
+                self.host().kill(&session.state, id, kill.query_only)?;
                 Ok(Completion::default())
             }
             Statement::LoadData(load) => self.load_data(session, load, sink).await,
@@ -104,8 +104,9 @@ impl Sql {
             Statement::DropView(drop) if drop.if_exists => {
                 self.commit(session).await?;
                 for view in &drop.views {
-                    let schema = view.schema.clone().or(session.database.clone()).unwrap_or_default();
+                    let schema = view.schema.clone().or(session.state.database.clone()).unwrap_or_default();
                     session
+                        .state
                         .warnings
                         .note(mysql_error!(ER_BAD_TABLE_ERROR, format!("{schema}.{}", view.name)));
                 }
@@ -117,13 +118,13 @@ impl Sql {
             }
             Statement::Signal(signal) => self.signal(session, signal, parameters).await,
             Statement::CreateTable(create) if create.query.is_some() => {
-                self.host().check_read_only(session)?;
+                self.host().check_read_only(&session.state)?;
                 self.commit(session).await?;
                 session.check_writable()?;
                 self.create_from_query(session, create, parameters).await
             }
             other if is_definition(other) => {
-                self.host().check_read_only(session)?;
+                self.host().check_read_only(&session.state)?;
                 // It ends the transaction that is open.
                 self.commit(session).await?;
                 session.check_writable()?;
@@ -164,7 +165,7 @@ impl Sql {
         parameters: &[Value],
     ) -> SqlResult<Completion> {
         let Some(query) = &create.query else { return Ok(Completion::default()) };
-        let Some(schema) = create.name.schema.clone().or_else(|| session.database.clone()) else {
+        let Some(schema) = create.name.schema.clone().or_else(|| session.state.database.clone()) else {
             return Err(mysql_error!(ER_NO_DB_ERROR));
         };
         let exists = self.engine().dictionary().table(&schema, &create.name.name).is_ok();
@@ -272,12 +273,14 @@ impl Sql {
             true => None,
             false => Some(self.begin_statement(session)?),
         };
-        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut context =
+            StatementContext::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut cx = context.view();
         let result = match convert_beforehand(&mut cx, &plan).await {
             Ok(()) => drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await,
             Err(error) => Err(error),
         };
-        drop(cx);
+        drop(context);
         if let Some(savepoint) = savepoint {
             self.end_statement(session, savepoint, result.as_ref().err()).await?;
         }
@@ -303,7 +306,7 @@ impl Sql {
         {
             match isolation {
                 IsolationLevel::RepeatableRead => transaction.open_snapshot(),
-                _ => session.warnings.warn(mysql_error!(HA_ERR_UNSUPPORTED)),
+                _ => session.state.warnings.warn(mysql_error!(HA_ERR_UNSUPPORTED)),
             }
         }
         Ok(Completion::default())
@@ -327,18 +330,18 @@ impl Sql {
         completion: &ast::Completion,
         (isolation, access): (IsolationLevel, AccessMode),
     ) -> SqlResult<Completion> {
-        let usual = session.variables.completion;
+        let usual = session.state.variables.completion;
         if completion.chain.unwrap_or(usual == CompletionType::Chain) {
             self.open_transaction(session, isolation, access);
         }
         if completion.release.unwrap_or(usual == CompletionType::Release) {
-            session.kill.kill_connection();
+            session.state.kill.kill_connection();
         }
         Ok(Completion::default())
     }
 
     fn savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
-        if !session.active && session.variables.autocommit {
+        if !session.active && session.state.variables.autocommit {
             return Ok(Completion::default());
         }
         session.check_branch_state()?;
@@ -384,8 +387,8 @@ impl Sql {
                 }
                 return Ok(Completion::default());
             }
-            TransactionScope::Session => host::Scope::Session,
-            TransactionScope::Global => host::Scope::Global,
+            TransactionScope::Session => services::Scope::Session,
+            TransactionScope::Global => services::Scope::Global,
         };
         if let Some((_, name)) = level {
             self.host().set_variable(session, scope, "transaction_isolation", Some(Value::bytes(name)))?;
@@ -407,8 +410,10 @@ impl Sql {
             match assignment {
                 Assignment::User(name, value) => {
                     let (value, ty) = self.value(session, value, parameters).await?;
-                    let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
-                    crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
+                    let mut context =
+                        StatementContext::new(session, &**self.host(), self.engine(), &[], None);
+                    let mut cx = context.view();
+                    crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
                 }
                 Assignment::System(variable, value) => {
                     let value = match value {
@@ -441,9 +446,9 @@ impl Sql {
         value: Option<Value>,
     ) -> SqlResult<()> {
         let scope = match variable.scope {
-            ast::VariableScope::Unspecified | ast::VariableScope::Session => host::Scope::Session,
-            ast::VariableScope::Global => host::Scope::Global,
-            ast::VariableScope::Persist | ast::VariableScope::PersistOnly => host::Scope::Global,
+            ast::VariableScope::Unspecified | ast::VariableScope::Session => services::Scope::Session,
+            ast::VariableScope::Global => services::Scope::Global,
+            ast::VariableScope::Persist | ast::VariableScope::PersistOnly => services::Scope::Global,
         };
         let name = match &variable.component {
             Some(component) => format!("{component}.{}", variable.name),
@@ -469,9 +474,9 @@ impl Sql {
         {
             return self.set_for_next(session, &name, value);
         }
-        let autocommit = session.variables.autocommit;
+        let autocommit = session.state.variables.autocommit;
         self.host().set_variable(session, scope, &name, value)?;
-        if session.variables.autocommit && !autocommit {
+        if session.state.variables.autocommit && !autocommit {
             // Turning it on commits.
             let committed = session.refuse_in_branch();
             if committed.is_err() {
@@ -489,16 +494,16 @@ impl Sql {
             return Err(mysql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
         }
         // What the value means is the host's business: the session has it for a moment.
-        let usual = self.host().variable(session, Some(host::Scope::Session), name)?;
-        self.host().set_variable(session, host::Scope::Session, name, value)?;
+        let usual = self.host().variable(&session.state, Some(services::Scope::Session), name)?;
+        self.host().set_variable(session, services::Scope::Session, name, value)?;
         if name == "transaction_isolation" {
-            session.next_transaction.isolation = Some(session.variables.isolation);
+            session.next_transaction.isolation = Some(session.state.variables.isolation);
         } else {
-            let read_only = session.variables.read_only;
+            let read_only = session.state.variables.read_only;
             session.next_transaction.access =
                 Some(if read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite });
         }
-        self.host().set_variable(session, host::Scope::Session, name, usual)
+        self.host().set_variable(session, services::Scope::Session, name, usual)
     }
 
     fn set_names(&self, session: &mut Session, names: Option<&(String, Option<String>)>) -> SqlResult<()> {
@@ -520,29 +525,40 @@ impl Sql {
         };
         let name = default.get().charset.name();
         for variable in ["character_set_client", "character_set_results", "character_set_connection"] {
-            self.host().set_variable(session, host::Scope::Session, variable, Some(Value::bytes(name)))?;
+            self.host().set_variable(
+                session,
+                services::Scope::Session,
+                variable,
+                Some(Value::bytes(name)),
+            )?;
         }
         let collation = Value::bytes(chosen.get().name);
-        self.host().set_variable(session, host::Scope::Session, "collation_connection", Some(collation))
+        self.host().set_variable(session, services::Scope::Session, "collation_connection", Some(collation))
     }
 
     fn set_charset(&self, session: &mut Session, charset: Option<&str>) -> SqlResult<()> {
         let default: CollationId = crate::bind::literal::charset_collation(charset.unwrap_or("utf8mb4"))?;
         let name = default.get().charset.name();
         for variable in ["character_set_client", "character_set_results"] {
-            self.host().set_variable(session, host::Scope::Session, variable, Some(Value::bytes(name)))?;
+            self.host().set_variable(
+                session,
+                services::Scope::Session,
+                variable,
+                Some(Value::bytes(name)),
+            )?;
         }
         let dictionary = self.engine().dictionary();
-        let database = session.database.as_deref().and_then(|name| dictionary.schema(name));
+        let database = session.state.database.as_deref().and_then(|name| dictionary.schema(name));
         let collation = database.map_or(CollationId::default(), |schema| schema.collation);
         let value = Value::bytes(collation.get().name);
-        self.host().set_variable(session, host::Scope::Session, "collation_connection", Some(value))
+        self.host().set_variable(session, services::Scope::Session, "collation_connection", Some(value))
     }
 
     async fn prepare_named(&self, session: &mut Session, prepare: &ast::Prepare) -> SqlResult<Completion> {
         let text = match &prepare.source {
             PrepareSource::Text(text) => text.clone(),
-            PrepareSource::UserVariable(name) => match session.user_variables.get(&name.to_lowercase()) {
+            PrepareSource::UserVariable(name) => match session.state.user_variables.get(&name.to_lowercase())
+            {
                 Some(variable) if !variable.value.is_null() => {
                     text_of(&variable.value, &variable.ty).to_vec()
                 }
@@ -551,7 +567,7 @@ impl Sql {
         };
         if let Some(gone) = session.prepared.remove(&prepare.name.to_lowercase()) {
             session.commands.add(Command::StmtClose);
-            session.memory.let_go(gone.kept);
+            session.state.memory.let_go(gone.kept);
         }
         let counted = self.host().count_prepared()?;
         session.commands.add(Command::StmtPrepare);
@@ -578,7 +594,7 @@ impl Sql {
             .variables
             .iter()
             .map(|name| {
-                let variable = session.user_variables.get(&name.to_lowercase());
+                let variable = session.state.user_variables.get(&name.to_lowercase());
                 variable.map_or(Value::Null, |variable| variable.value.clone())
             })
             .collect();
@@ -592,7 +608,7 @@ impl Sql {
             ast::StoredKind::Function => "FUNCTION",
             ast::StoredKind::Trigger => {
                 return if drop.if_exists {
-                    session.warnings.note(mysql_error!(ER_TRG_DOES_NOT_EXIST));
+                    session.state.warnings.note(mysql_error!(ER_TRG_DOES_NOT_EXIST));
                     Ok(Completion::default())
                 } else {
                     Err(mysql_error!(ER_TRG_DOES_NOT_EXIST))
@@ -600,7 +616,7 @@ impl Sql {
             }
             ast::StoredKind::Event => "EVENT",
         };
-        let schema = drop.name.schema.clone().or(session.database.clone()).unwrap_or_default();
+        let schema = drop.name.schema.clone().or(session.state.database.clone()).unwrap_or_default();
         let name =
             if kind == "EVENT" { drop.name.name.clone() } else { format!("{schema}.{}", drop.name.name) };
         let error = if kind == "EVENT" {
@@ -609,7 +625,7 @@ impl Sql {
             mysql_error!(ER_SP_DOES_NOT_EXIST, kind, name)
         };
         if drop.if_exists {
-            session.warnings.note(error);
+            session.state.warnings.note(error);
             Ok(Completion::default())
         } else {
             Err(error)

@@ -282,7 +282,7 @@ impl Sql {
 
 /// 1402 instead of `error`, which SHOW WARNINGS tells.
 fn rolled_back(session: &mut Session, error: SqlError) -> SqlError {
-    session.warnings.push(Level::Error, error);
+    session.state.warnings.push(Level::Error, error);
     mysql_error!(ER_XA_RBROLLBACK)
 }
 

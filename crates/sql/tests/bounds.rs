@@ -53,7 +53,7 @@ const SHORT: &[&str] = &["1", "'$'", "'$[*]'", "'all'", "65536"];
 
 fn start() -> Client {
     let mut client = Client::new(&processor(Arc::default()), 1);
-    client.session.variables.max_allowed_packet = PACKET as u64;
+    client.session.state.variables.max_allowed_packet = PACKET as u64;
     for (name, text) in LONG {
         client.run(&format!("SET @{name} = {text}"));
         let length = client.run(&format!("SELECT LENGTH(@{name})")).parse::<usize>().unwrap();
@@ -153,8 +153,8 @@ fn what_holds_many_packets_is_seen() {
 #[test]
 fn a_statement_ends_when_it_holds_too_much() {
     let mut client = start();
-    client.session.variables.max_allowed_packet = 16 << 20;
-    client.session.variables.statement_memory = 32 << 20;
+    client.session.state.variables.max_allowed_packet = 16 << 20;
+    client.session.state.variables.statement_memory = 32 << 20;
     let long = "REPEAT('a', 5000000)";
     let column = |count: usize| format!("SELECT {}", vec![long; count].join(", "));
     assert!(client.run(&column(2)).starts_with("aaaa"));
@@ -192,8 +192,8 @@ fn a_statement_ends_when_it_holds_too_much() {
 #[test]
 fn a_table_of_too_many_columns_is_refused_before_they_are_looked_at() {
     let mut client = start();
-    client.session.variables.max_allowed_packet = 16 << 20;
-    client.session.variables.statement_memory = 1 << 30;
+    client.session.state.variables.max_allowed_packet = 16 << 20;
+    client.session.state.variables.statement_memory = 1 << 30;
     client.run("CREATE DATABASE wide");
     let columns: Vec<String> = (0..100_000).map(|number| format!("c{number} INT")).collect();
     let error = client.answer(&format!("CREATE TABLE wide.t ({})", columns.join(", "))).unwrap_err();

@@ -88,7 +88,7 @@ fn statement(prng: &mut Prng, function: &palisade_sql::func::Function) -> String
 
 fn client(bench: Arc<Bench>) -> Client {
     let mut client = Client::new(&processor(bench), 1);
-    client.session.variables.max_allowed_packet = LIMIT;
+    client.session.state.variables.max_allowed_packet = LIMIT;
     client
 }
 
@@ -107,11 +107,11 @@ fn no_function_takes_more_than_it_may() {
                 // a byte that is no text is shown as three
                 assert!(longest as u64 <= LIMIT * 3, "seed {seed}: {longest} bytes of {text}");
             }
-            let warnings = plain.session.warnings.list().to_vec();
+            let warnings = plain.session.state.warnings.list().to_vec();
             let answer = giving_way.answer(&text);
             if function.purity == palisade_sql::func::Purity::Pure {
                 assert_eq!(answer, expected, "seed {seed}: {text}");
-                assert_eq!(giving_way.session.warnings.list(), warnings, "seed {seed}: {text}");
+                assert_eq!(giving_way.session.state.warnings.list(), warnings, "seed {seed}: {text}");
             }
         }
     }
@@ -121,7 +121,7 @@ fn no_function_takes_more_than_it_may() {
 fn what_one_expression_does_is_done_once_although_it_gives_way() {
     let bench = Arc::new(Bench { interrupts: true, ..Bench::default() });
     let mut client = client(bench.clone());
-    client.session.variables.max_allowed_packet = 64 << 20;
+    client.session.state.variables.max_allowed_packet = 64 << 20;
     client.run("SET @a = 1");
     let long = "LENGTH(REPEAT('ab', 2000000))";
     assert_eq!(client.run(&format!("SELECT (@a := @a + 1) + 0 * {long}")), "2");
@@ -129,10 +129,10 @@ fn what_one_expression_does_is_done_once_although_it_gives_way() {
     client.run(&format!("SET @b = (@a := @a + 1) + 0 * {long}"));
     assert_eq!(client.run("SELECT @a"), "3");
     client.run(&format!("SELECT CAST('x' AS SIGNED) + 0 * {long}"));
-    assert_eq!(client.session.warnings.list().len(), 1);
+    assert_eq!(client.session.state.warnings.list().len(), 1);
     client.run(&format!("SELECT (@a := CAST('x' AS SIGNED)) + 0 * {long}"));
     // The other is that := is deprecated here.
-    assert_eq!(client.session.warnings.list().len(), 2);
+    assert_eq!(client.session.state.warnings.list().len(), 2);
     assert!(bench.refused.load(Relaxed) > 0);
     assert!(client.run(&format!("SELECT RAND(3) + 0 * {long}")).starts_with("0.90"));
 }
@@ -140,7 +140,7 @@ fn what_one_expression_does_is_done_once_although_it_gives_way() {
 #[test]
 fn the_user_variables_of_a_session_are_bounded() {
     let mut client = client(Arc::default());
-    client.session.variables.max_allowed_packet = 64 << 20;
+    client.session.state.variables.max_allowed_packet = 64 << 20;
     for name in ["a", "b", "c", "d"] {
         let _ = client.answer(&format!("SET @{name} = REPEAT('a', 60000000)"));
     }

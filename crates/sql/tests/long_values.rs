@@ -135,8 +135,8 @@ const CHANGES: &[&str] = &[
 fn world(bench: Bench) -> (Arc<Bench>, Client) {
     let bench = Arc::new(bench);
     let mut client = Client::new(&processor(bench.clone()), 1);
-    client.session.variables.max_allowed_packet = 64 << 20;
-    client.session.variables.group_concat_max_len = 1 << 30;
+    client.session.state.variables.max_allowed_packet = 64 << 20;
+    client.session.state.variables.group_concat_max_len = 1 << 30;
     for (name, value) in VALUES {
         client.run(&format!("SET @{name} = {value}"));
     }
@@ -184,7 +184,7 @@ fn work_on_long_values_asks_and_ends_where_it_is_killed() {
             continue;
         }
         let at = all / 2;
-        *bench.killed_asking.lock().unwrap() = Some((client.session.kill.clone(), at));
+        *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), at));
         let (until, killed) = asked(&mut client);
         *bench.killed_asking.lock().unwrap() = None;
         if until != at || !killed.contains("Query execution was interrupted") {
@@ -217,7 +217,7 @@ fn a_list_of_rows_asks_and_ends_where_it_is_killed() {
         (format!("REPLACE INTO rows_of VALUES {}", list(5_000, &|_| "(2, b + 1, 7)".to_owned())), 10),
     ] {
         let begun = bench.questions.load(Relaxed);
-        *bench.killed_asking.lock().unwrap() = Some((client.session.kill.clone(), least));
+        *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), least));
         let answer = client.run(&statement);
         *bench.killed_asking.lock().unwrap() = None;
         let asked = bench.questions.load(Relaxed) - begun;

@@ -27,7 +27,7 @@ fn sessions<const COUNT: usize>() -> [Client; COUNT] {
     std::array::from_fn(|number| {
         let mut client = Client::new(&sql, number as u64 + 2);
         client.session.plans = plans.clone();
-        client.session.database = Some("d".to_owned());
+        client.session.state.database = Some("d".to_owned());
         client
     })
 }
@@ -154,7 +154,7 @@ fn each_session_has_the_plan_of_its_own_database_and_settings() {
     other.answer("INSERT INTO e.t VALUES (9, 1)").unwrap();
     let text = "SELECT id FROM t LIMIT 1";
     let mine = prepare(&mut one, text);
-    other.session.database = Some("e".to_owned());
+    other.session.state.database = Some("e".to_owned());
     let yours = prepare(&mut other, text);
     for _ in 0..3 {
         assert_eq!(execute(&mut one, &mine, &[]), rows(&[1]));
@@ -165,14 +165,14 @@ fn each_session_has_the_plan_of_its_own_database_and_settings() {
     // What is read differently is another statement; what is only planned differently, another plan.
     let quoted = "SELECT \"id\" FROM t LIMIT 1";
     let string = prepare(&mut one, quoted);
-    other.session.variables.sql_mode = SqlMode::ANSI_QUOTES;
+    other.session.state.variables.sql_mode = SqlMode::ANSI_QUOTES;
     let column = prepare(&mut other, quoted);
     assert!(!Arc::ptr_eq(&string, &column));
     assert_eq!(execute(&mut one, &string, &[]), Ok(vec![vec![Value::bytes("id")]]));
     assert_eq!(execute(&mut other, &column, &[]), rows(&[9]));
 
-    other.session.variables.sql_mode = SqlMode::NO_UNSIGNED_SUBTRACTION;
-    other.session.database = Some("d".to_owned());
+    other.session.state.variables.sql_mode = SqlMode::NO_UNSIGNED_SUBTRACTION;
+    other.session.state.database = Some("d".to_owned());
     let difference = "SELECT u - 2 FROM t WHERE id = 1";
     let (mine, yours) = (prepare(&mut one, difference), prepare(&mut other, difference));
     assert!(Arc::ptr_eq(&mine, &yours));
@@ -185,13 +185,13 @@ fn each_session_has_the_plan_of_its_own_database_and_settings() {
 #[test]
 fn digits_of_a_quotient_and_length_of_a_group_are_those_of_the_session() {
     let [mut one, mut other] = sessions();
-    other.session.variables.div_precision_increment = 8;
+    other.session.state.variables.div_precision_increment = 8;
     let text = "SELECT u / 3 FROM t WHERE id = 1";
     for _ in 0..2 {
         assert_eq!(one.run(text), "0.3333");
         assert_eq!(other.run(text), "0.33333333");
     }
-    one.session.variables.div_precision_increment = 2;
+    one.session.state.variables.div_precision_increment = 2;
     assert_eq!(one.run(text), "0.33");
 }
 

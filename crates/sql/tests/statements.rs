@@ -338,7 +338,7 @@ fn a_recursion_with_an_offset_can_be_read_again() {
 #[test]
 fn what_a_statement_keeps_of_its_rows_is_limited() {
     let mut client = with_many_rows();
-    client.session.variables.statement_memory = 512 << 20;
+    client.session.state.variables.statement_memory = 512 << 20;
     client.run("CREATE TABLE one (id INT PRIMARY KEY, b LONGTEXT)");
     check(&mut client, "INSERT INTO one VALUES (1, REPEAT('x', 9000000))", "1 affected");
     // 64 rows: together they are more than a statement may keep.

@@ -63,7 +63,7 @@ fn a_statement_ends_at_whichever_pause_it_is_killed() {
     for (statement, least) in STATEMENTS {
         let answer = client.run(statement);
         for at in (1..=*least).step_by(7) {
-            *bench.killed.lock().unwrap() = Some((client.session.kill.clone(), at));
+            *bench.killed.lock().unwrap() = Some((client.session.state.kill.clone(), at));
             let before = bench.pauses.load(Relaxed);
             let killed = client.run(statement);
             let pauses = bench.pauses.load(Relaxed) - before;

@@ -13,7 +13,7 @@ use palisade_parser::ast::{
     AlterAction, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind, ObjectName, Reset,
     ShowWhat, Statement, TableConstraint, Xa,
 };
-use palisade_sql::{Access, Session, SqlError, SqlResult};
+use palisade_sql::{Access, SessionState, SqlError, SqlResult};
 
 use super::privilege::Privileges;
 use super::table::{Account, AccountName, AccountTable};
@@ -37,14 +37,14 @@ const SYSTEM_USER: &str = "SYSTEM_USER";
 
 /// A session and what its account may do.
 pub struct Asker<'a> {
-    session: &'a Session,
+    session: &'a SessionState,
     /// `None` if the account is gone: it may do nothing more.
     account: Option<&'a Account>,
 }
 
 impl<'a> Asker<'a> {
     /// The account of `session` among `accounts`.
-    pub fn new(session: &'a Session, accounts: &'a AccountTable) -> Self {
+    pub fn new(session: &'a SessionState, accounts: &'a AccountTable) -> Self {
         Asker { session, account: accounts.get(&AccountName::of_session(&session.account)) }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Asker<'a> {
     }
 
     fn denied_table(&self, command: &str, table: &str) -> SqlError {
-        let Session { user, client_host, .. } = self.session;
+        let SessionState { user, client_host, .. } = self.session;
         mysql_error!(ER_TABLEACCESS_DENIED_ERROR, command, user, client_host, table)
     }
 

@@ -18,7 +18,7 @@ use palisade_parser::ast::{
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
 use palisade_sql::error::not_supported;
-use palisade_sql::{Access, Completion, ResultSink, Session, SqlError, SqlResult};
+use palisade_sql::{Access, Completion, ResultSink, Session, SessionState, SqlError, SqlResult};
 
 use super::authorize::Asker;
 use super::password::Plugin;
@@ -67,7 +67,7 @@ pub(crate) async fn execute(
         return Some(Err(error));
     }
     if changes_accounts(statement)
-        && let Err(denied) = palisade_sql::Host::check_read_only(host, session)
+        && let Err(denied) = palisade_sql::Host::check_read_only(host, &session.state)
     {
         return Some(Err(denied));
     }
@@ -136,7 +136,7 @@ fn changes_accounts(statement: &Statement) -> bool {
 /// Who is meant.
 fn name_of(session: &Session, account: &ast::Account) -> SqlResult<AccountName> {
     let ast::Account::Named { user, host } = account else {
-        return Ok(AccountName::of_session(&session.account));
+        return Ok(AccountName::of_session(&session.state.account));
     };
     let too_long = |text: &str, what, most| mysql_error!(ER_WRONG_STRING_LENGTH, text, what, most);
     let host = host.as_deref().unwrap_or("%");
@@ -167,7 +167,7 @@ async fn change<T>(
 ) -> SqlResult<T> {
     let sql = host.sql();
     sql.commit(session).await?;
-    host.accounts.change(&sql, &session.kill, change).await
+    host.accounts.change(&sql, &session.state.kill, change).await
 }
 
 /// [`change`] of accounts that exist: 1227 if one of `names` is a system account and the session's is none.
@@ -178,8 +178,8 @@ async fn change_existing<T>(
     apply: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
 ) -> SqlResult<T> {
     let accounts = host.accounts.load();
-    Asker::new(session, &accounts).require_power_over(&accounts, names)?;
-    let account = session.account.clone();
+    Asker::new(&session.state, &accounts).require_power_over(&accounts, names)?;
+    let account = session.state.account.clone();
     change(host, session, |accounts| {
         // Another session may have made one of them a system account meanwhile.
         let own = AccountName::of_session(&account);
@@ -286,17 +286,17 @@ async fn create_user(
     session: &mut Session,
     create: &ast::CreateUser,
 ) -> SqlResult<Completion> {
-    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
     if !create.default_roles.is_empty() {
         return Err(not_supported("roles"));
     }
     let mut wanted = Vec::new();
     for spec in &create.users {
-        super::check_kill(&session.kill)?;
+        super::check_kill(&session.state.kill)?;
         let changes = Changes::of(spec, &create.options, Plugin::CachingSha2)?;
         wanted.push((name_of(session, &spec.account)?, changes));
     }
-    let kill = session.kill.clone();
+    let kill = session.state.kill.clone();
     let existing = change(host, session, |accounts| {
         let (existing, fresh): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
@@ -314,7 +314,7 @@ async fn create_user(
     })
     .await?;
     for name in existing {
-        session.warnings.note(mysql_error!(ER_USER_ALREADY_EXISTS, name));
+        session.state.warnings.note(mysql_error!(ER_USER_ALREADY_EXISTS, name));
     }
     Ok(Completion::default())
 }
@@ -327,14 +327,14 @@ async fn alter_user(
     if alter.default_role.is_some() {
         return Err(not_supported("roles"));
     }
-    let own = AccountName::of_session(&session.account);
+    let own = AccountName::of_session(&session.state.account);
     let mut wanted = Vec::new();
     for spec in &alter.users {
-        super::check_kill(&session.kill)?;
+        super::check_kill(&session.state.kill)?;
         let name = name_of(session, &spec.account)?;
         let only_password = alter.options == AccountOptions::default();
         if name != own || !only_password {
-            host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+            host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
         }
         let default = host.accounts.load().get(&name).map_or(Plugin::CachingSha2, |account| account.plugin);
         wanted.push((name, Changes::of(spec, &alter.options, default)?));
@@ -354,13 +354,13 @@ async fn alter_user(
     })
     .await?;
     for name in missing {
-        session.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+        session.state.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
     }
     Ok(Completion::default())
 }
 
 async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUser) -> SqlResult<Completion> {
-    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
     let names = names_of(session, &drop.accounts)?;
     let missing = change_existing(host, session, &names, |accounts| {
         let missing: Vec<AccountName> =
@@ -372,7 +372,7 @@ async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUse
     })
     .await?;
     for name in missing {
-        session.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+        session.state.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
     }
     Ok(Completion::default())
 }
@@ -382,7 +382,7 @@ async fn rename_user(
     session: &mut Session,
     renames: &[(ast::Account, ast::Account)],
 ) -> SqlResult<Completion> {
-    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
     let mut wanted = Vec::new();
     for (old, new) in renames {
         wanted.push((name_of(session, old)?, name_of(session, new)?));
@@ -411,10 +411,10 @@ async fn set_password(
     if set.retain_current || set.replace.is_some() {
         return Err(not_supported("RETAIN CURRENT PASSWORD"));
     }
-    let own = AccountName::of_session(&session.account);
+    let own = AccountName::of_session(&session.state.account);
     let name = set.user.as_ref().map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
-        host.check(session, |asker| asker.require_change_of_accounts())?;
+        host.check(&session.state, |asker| asker.require_change_of_accounts())?;
     }
     let random = set.password.is_none().then(random_password);
     let password = set.password.as_deref().or(random.as_deref().map(str::as_bytes)).unwrap_or_default();
@@ -489,7 +489,7 @@ fn target_of(session: &Session, target: &PrivilegeTarget) -> SqlResult<Target> {
     if target.kind != PrivilegeObject::Table {
         return Err(not_supported("privileges on routines"));
     }
-    let current = || session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR));
+    let current = || session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR));
     Ok(match &target.level {
         PrivilegeLevel::Global => Target::Global,
         PrivilegeLevel::DefaultDatabase => Target::Database(current()?),
@@ -503,14 +503,14 @@ fn target_of(session: &Session, target: &PrivilegeTarget) -> SqlResult<Target> {
 
 /// Whether the session may give or take these privileges there.
 fn check_grantable(host: &ServerHost, session: &Session, named: &Named, target: &Target) -> SqlResult<()> {
-    host.always_check(session, |asker| {
+    host.always_check(&session.state, |asker| {
         let needed = named.privileges | Privileges::GRANT_OPTION;
         if asker.grantable(target).has(needed)
             && named.dynamic.iter().all(|name| asker.may_grant_dynamic(name))
         {
             return Ok(());
         }
-        let Session { user, client_host, .. } = session;
+        let SessionState { user, client_host, .. } = &session.state;
         Err(match target {
             Target::Global if named.privileges.is_empty() => {
                 mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION")
@@ -538,7 +538,7 @@ async fn grant_privileges(
         && name.eq_ignore_ascii_case("information_schema")
     {
         let accounts = host.accounts.load();
-        return Err(Asker::new(session, &accounts).denied_database(name));
+        return Err(Asker::new(&session.state, &accounts).denied_database(name));
     }
     if let Target::Table(schema, table) = &target
         && !named.privileges.has(Privileges::CREATE)
@@ -595,7 +595,7 @@ async fn revoke_privileges(
 ) -> SqlResult<Completion> {
     let taken = match what {
         None => {
-            host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+            host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
             None
         }
         Some((list, target)) => {
@@ -604,7 +604,7 @@ async fn revoke_privileges(
             if named.privileges.is_empty() {
                 let accounts = host.accounts.load();
                 let names = names_of(session, &revoke.users)?;
-                Asker::new(session, &accounts).require_power_over(&accounts, &names)?;
+                Asker::new(&session.state, &accounts).require_power_over(&accounts, &names)?;
             }
             check_grantable(host, session, &named, &target)?;
             Some((named, target))
@@ -645,7 +645,7 @@ async fn revoke_privileges(
     })
     .await?;
     for error in ignored {
-        session.warnings.warn(error);
+        session.state.warnings.warn(error);
     }
     Ok(Completion::default())
 }
@@ -692,10 +692,10 @@ fn shown(
     user: Option<&ast::Account>,
     check: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
 ) -> SqlResult<Account> {
-    let own = AccountName::of_session(&session.account);
+    let own = AccountName::of_session(&session.state.account);
     let name = user.map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
-        host.check(session, check)?;
+        host.check(&session.state, check)?;
     }
     let accounts = host.accounts.load();
     accounts.get(&name).cloned().ok_or_else(|| mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::Deadlock;
-use palisade_sql::{ForeignKeyFailure, Host as _, Session, Side};
+use palisade_sql::{ForeignKeyFailure, Services as _, SessionState, Side};
 
 use super::shown_time;
 use super::transactions::{lines, lock_lines};
@@ -43,7 +43,11 @@ fn in_words(host: &ServerHost, deadlock: &Deadlock) -> String {
 }
 
 /// Keeps what is to be told of a statement's failure.
-pub(crate) fn note_foreign_key_failure(host: &ServerHost, session: &Session, failure: ForeignKeyFailure<'_>) {
+pub(crate) fn note_foreign_key_failure(
+    host: &ServerHost,
+    session: &SessionState,
+    failure: ForeignKeyFailure<'_>,
+) {
     let ForeignKeyFailure { transaction, side, child, child_index, parent, parent_index, constraint, values } =
         failure;
     let table = format!("`{}`.`{}`", child.schema, child.name);

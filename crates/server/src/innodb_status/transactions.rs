@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use palisade_engine::{ActiveTransaction, Locked, RowLock, RowLockMode};
-use palisade_sql::Host as _;
+use palisade_sql::Services as _;
 
 use crate::connections::Activity;
 use crate::host::ServerHost;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use palisade_base::MysqlError;
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_sql::Host as _;
+use palisade_sql::Services as _;
 use parking_lot::Mutex;
 use tracing::warn;
 

@@ -25,7 +25,7 @@ use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::Killed;
 use palisade_sql::work::{self, Work};
-use palisade_sql::{Host as _, Session};
+use palisade_sql::{Services as _, Session};
 use parking_lot::Mutex;
 use tracing::warn;
 
@@ -189,14 +189,14 @@ impl SlowLog {
         let now_micros = host.unix_micros();
         let Who { session, connection, .. } = who;
         let took = ended.begun.elapsed();
-        let is_slow = took.as_secs_f64() > session.settings.double(sysvar::LONG_QUERY_TIME);
+        let is_slow = took.as_secs_f64() > session.state.settings.double(sysvar::LONG_QUERY_TIME);
         let asks_for_indexes = settings.bool(sysvar::LOG_QUERIES_NOT_USING_INDEXES);
         if !is_slow && !asks_for_indexes {
             return;
         }
         let done = Before::of(session, connection).since(before);
         let is_unindexed = asks_for_indexes && done.count(Work::HandlerReadRndNext) > 0;
-        let least = session.settings.uint(sysvar::MIN_EXAMINED_ROW_LIMIT);
+        let least = session.state.settings.uint(sysvar::MIN_EXAMINED_ROW_LIMIT);
         if !is_slow && !is_unindexed || done.rows_examined < least {
             return;
         }
@@ -213,15 +213,15 @@ impl SlowLog {
             let begun = now_micros - took.as_micros() as i64;
             entries.push(Entry {
                 micros: now_micros,
-                timestamp: session.variables.timestamp_micros.unwrap_or(begun) / 1_000_000,
+                timestamp: session.state.variables.timestamp_micros.unwrap_or(begun) / 1_000_000,
                 user_host: who.shown(),
                 connection: connection.id,
                 took,
                 lock,
                 rows_sent: ended.rows_sent,
                 rows_examined: done.rows_examined,
-                database: session.database.clone(),
-                is_killed: session.kill.get() != Killed::No,
+                database: session.state.database.clone(),
+                is_killed: session.state.kill.get() != Killed::No,
                 extra: settings.bool(sysvar::LOG_SLOW_EXTRA).then_some(Extra { done, error: ended.error }),
                 text: Text::First { of: ended.text.to_vec(), options, has_administration },
             });

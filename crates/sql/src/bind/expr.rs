@@ -259,7 +259,7 @@ impl Binder<'_> {
     }
 
     fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expr> {
-        use crate::host::Scope;
+        use crate::services::Scope;
         self.cacheable = false;
         let scope = match variable.scope {
             ast::VariableScope::Unspecified => None,

@@ -14,7 +14,7 @@ use crate::expr::{Comparison, Expr};
 use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
-use crate::{Session, SqlResult, deprecated};
+use crate::{SessionState, SqlResult, deprecated};
 
 /// Tables of one join, as in MySQL.
 pub(crate) const MAX_TABLES: usize = 61;
@@ -300,7 +300,7 @@ impl Binder<'_> {
         if let Some(virtual_table) = crate::show::schema::virtual_columns(self, &schema, &factor.name.name)? {
             if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
                 let command = "SELECT with locking clause";
-                let Session { user, client_host, .. } = self.session;
+                let SessionState { user, client_host, .. } = self.session;
                 return Err(mysql_error!(
                     ER_TABLEACCESS_DENIED_ERROR,
                     command,

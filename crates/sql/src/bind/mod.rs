@@ -36,6 +36,7 @@ pub mod types;
 pub mod window;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use palisade_base::error_catalogue::ER_UNKNOWN_COLLATION;
 use palisade_base::mysql_error;
@@ -48,7 +49,7 @@ use crate::expr::beforehand::Beforehand;
 use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
-use crate::{Host, Session, SqlError, SqlResult};
+use crate::{Host, Session, SessionState, SessionView, SqlError, SqlResult};
 
 pub use scope::{Clause, Scope, Source, SourceColumn};
 
@@ -91,7 +92,13 @@ const WEIGHT_OF_BOUND: usize = 200;
 /// Binds and plans one statement.
 pub struct Binder<'a> {
     /// The session, for its variables and default database.
-    pub session: &'a Session,
+    pub session: &'a SessionState,
+    /// What virtual tables may tell of it.
+    pub view: SessionView<'a>,
+    /// What it has locked across transactions, if anything.
+    pub(crate) locks: Option<&'a crate::locks::SessionLocks>,
+    /// Set where planning fails only because it gives way.
+    gives_way: &'a AtomicBool,
     /// The server.
     pub host: &'a dyn Host,
     /// The engine.
@@ -162,7 +169,10 @@ impl<'a> Binder<'a> {
         parameters: &'a [Value],
     ) -> Self {
         Binder {
-            session,
+            session: &session.state,
+            view: session.view(),
+            locks: session.locks.as_deref(),
+            gives_way: &session.planning_gives_way,
             host,
             engine,
             dictionary,

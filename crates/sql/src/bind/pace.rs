@@ -68,7 +68,7 @@ impl Binder<'_> {
             return Ok(());
         }
         since_look.set(LOOK);
-        self.session.planning_gives_way.store(true, Ordering::Relaxed);
+        self.gives_way.store(true, Ordering::Relaxed);
         fail(mysql_error!(ER_QUERY_INTERRUPTED))
     }
 

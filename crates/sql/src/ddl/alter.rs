@@ -674,10 +674,10 @@ impl Draft {
     }
 
     /// Makes rows of the new definition from rows of the old one. Rows are counted in `rows`.
-    pub fn mapper<'a>(
+    pub fn mapper<'a, 's>(
         &'a self,
         definer: &'a Definer<'_>,
-        mut completer: RowCompleter<'a>,
+        mut completer: RowCompleter<'a, 's>,
         rows: &'a mut u64,
     ) -> SqlResult<Box<RowMapper<'a>>> {
         let mut sources = Vec::with_capacity(self.def.columns.len());

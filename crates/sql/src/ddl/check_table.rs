@@ -123,7 +123,7 @@ impl Sql {
 
     /// The name of a virtual table, as it is shown; `None` if it is none. There is nothing to check of it.
     pub(super) fn virtual_table_name(&self, session: &Session, name: &TableName) -> Option<String> {
-        let shower = Shower { engine: self.engine(), host: &**self.host(), session };
+        let shower = Shower { engine: self.engine(), host: &**self.host(), session: session.view() };
         let is_information = name.schema.eq_ignore_ascii_case("information_schema");
         let exists = is_virtual_schema(&**self.host(), &name.schema)
             && show::schema::find(&shower, &name.schema, &name.table, false).is_some();
@@ -162,7 +162,7 @@ impl Sql {
         let mut check = self.engine().prepare_table_check(table.clone(), options.tables, locks);
         acquire_metadata(&**self.host(), session, || check.acquire()).await?;
         let check = check.start();
-        let waited = self.host().wait(session.connection_id, check.done(), Awaited::Others, None).await;
+        let waited = self.host().wait(session.state.connection_id, check.done(), Awaited::Others, None).await;
         if waited == WaitOutcome::Happened {
             return Ok(check.take()?);
         }

@@ -41,18 +41,18 @@ impl Sql {
         is_quick: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let found_rows = session.found_rows;
+        let found_rows = session.state.found_rows;
         // The values are those of the moment, not of the session's zone, and all rows count.
         crate::hints::keep_variables(session);
-        session.variables.time_zone = Zone::UTC;
-        session.variables.sql_select_limit = u64::MAX;
-        session.variables.max_execution_time = std::time::Duration::ZERO;
+        session.state.variables.time_zone = Zone::UTC;
+        session.state.variables.sql_select_limit = u64::MAX;
+        session.state.variables.max_execution_time = std::time::Duration::ZERO;
         let mut lines = Vec::with_capacity(names.len());
         for name in names {
             let (shown, planned) = self.plan_of_rows(session, name)?;
             let sum = match planned {
                 Err(error) => {
-                    session.warnings.push(Level::Error, error);
+                    session.state.warnings.push(Level::Error, error);
                     None
                 }
                 // A table that keeps its checksum would answer with that.
@@ -65,8 +65,8 @@ impl Sql {
             };
             lines.push((shown, sum));
         }
-        session.found_rows = found_rows;
-        let text = SqlType::VarChar { length: 128, collation: session.variables.collation_connection };
+        session.state.found_rows = found_rows;
+        let text = SqlType::VarChar { length: 128, collation: session.state.variables.collation_connection };
         sink.columns(&[
             ColumnMeta::computed("Table", text),
             ColumnMeta::computed("Checksum", SqlType::BIGINT),

@@ -28,7 +28,7 @@ impl Sql {
             MaintenanceKind::Repair => "repair",
         };
         if matches!(maintenance.kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize) {
-            self.host().check_read_only(session)?;
+            self.host().check_read_only(&session.state)?;
         }
         if maintenance.kind != MaintenanceKind::Checksum {
             self.commit(session).await?;
@@ -36,7 +36,7 @@ impl Sql {
         let mut rows: Vec<[String; 4]> = Vec::new();
         let mut names = Vec::with_capacity(maintenance.tables.len());
         for table in &maintenance.tables {
-            let Some(schema) = table.schema.clone().or_else(|| session.database.clone()) else {
+            let Some(schema) = table.schema.clone().or_else(|| session.state.database.clone()) else {
                 return Err(mysql_error!(ER_NO_DB_ERROR));
             };
             let name = palisade_engine::TableName::new(schema, table.name.clone());

@@ -51,14 +51,14 @@ use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
-use crate::expr::Context;
+use crate::exec::StatementContext;
 use crate::log_tables;
 use crate::mode::SqlMode;
 use crate::run::send_rows;
 use crate::show::create;
 use crate::show::schema::is_virtual_name;
 use crate::sink::Collected;
-use crate::{Completion, Host, Session, SqlError, SqlResult};
+use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
 pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
@@ -144,13 +144,13 @@ impl Ddl<'_> {
     fn qualify(&self, name: &ObjectName) -> SqlResult<TableName> {
         let schema = match &name.schema {
             Some(schema) => schema.clone(),
-            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
         if is_virtual_name(&schema) {
             return Err(mysql_error!(
                 ER_DBACCESS_DENIED_ERROR,
-                self.session.user,
-                self.session.client_host,
+                self.session.state.user,
+                self.session.state.client_host,
                 schema
             ));
         }
@@ -180,14 +180,14 @@ impl Ddl<'_> {
 
     fn disabled_engines(&self) -> String {
         let scope = Some(crate::Scope::Global);
-        match self.host.variable(self.session, scope, "disabled_storage_engines") {
+        match self.host.variable(&self.session.state, scope, "disabled_storage_engines") {
             Ok(Some(Value::Bytes(names))) => String::from_utf8_lossy(&names).into_owned(),
             _ => String::new(),
         }
     }
 
     fn definer<'w>(&self, warnings: &'w mut Vec<SqlError>) -> Definer<'w> {
-        let variables = &self.session.variables;
+        let variables = &self.session.state.variables;
         let began = Timestamp(variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros()));
         Definer {
             mode: variables.sql_mode,
@@ -204,7 +204,7 @@ impl Ddl<'_> {
 
     fn warn(&mut self, warnings: Vec<SqlError>) {
         for warning in warnings {
-            self.session.warnings.warn(warning);
+            self.session.state.warnings.warn(warning);
         }
     }
 
@@ -222,7 +222,7 @@ impl Ddl<'_> {
         let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
         if self.engine.dictionary().schema(name).is_some() {
             if statement.if_not_exists {
-                self.session.warnings.note(exists);
+                self.session.state.warnings.note(exists);
                 return Ok(Completion { affected_rows: 1, ..Completion::default() });
             }
             return Err(exists);
@@ -242,7 +242,7 @@ impl Ddl<'_> {
 
     /// `collation_server`.
     fn server_collation(&self) -> SqlResult<CollationId> {
-        let value = self.host.variable(self.session, None, "collation_server")?;
+        let value = self.host.variable(&self.session.state, None, "collation_server")?;
         let name = match value {
             Some(palisade_catalog::Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
             _ => return Ok(CollationId::default()),
@@ -257,7 +257,7 @@ impl Ddl<'_> {
     ) -> SqlResult<Completion> {
         let name = match name {
             Some(name) => name.to_owned(),
-            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
         self.refuse_own_schema(&name)?;
         if options.read_only == Some(true) {
@@ -276,7 +276,7 @@ impl Ddl<'_> {
     /// Refuses to change the schemas that are the server's own.
     fn refuse_own_schema(&self, name: &str) -> SqlResult<()> {
         if is_virtual_name(name) {
-            let Session { user, client_host, .. } = &*self.session;
+            let SessionState { user, client_host, .. } = &self.session.state;
             return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, user, client_host, name));
         }
         if name == table::SYSTEM {
@@ -292,12 +292,12 @@ impl Ddl<'_> {
         if self.engine.dictionary().schema(name).is_none() {
             let missing = mysql_error!(ER_DB_DROP_EXISTS, name);
             if if_exists {
-                self.session.warnings.note(missing);
+                self.session.state.warnings.note(missing);
                 return Ok(Completion::default());
             }
             return Err(missing);
         }
-        if self.session.variables.foreign_key_checks {
+        if self.session.state.variables.foreign_key_checks {
             let dictionary = self.engine.dictionary();
             let names: Vec<_> =
                 dictionary.tables(name).map(|table| TableName::new(name, &table.name)).collect();
@@ -305,8 +305,8 @@ impl Ddl<'_> {
         }
         let tables = self.engine.drop_schema(&lock, name).await?;
         let mut done = Completion { affected_rows: tables as u64, ..Completion::default() };
-        if self.session.database.as_deref() == Some(name) {
-            self.session.database = None;
+        if self.session.state.database.as_deref() == Some(name) {
+            self.session.state.database = None;
             done.database_changed = true;
         }
         Ok(done)
@@ -314,7 +314,7 @@ impl Ddl<'_> {
 
     /// 3750 for a table without a primary key, or a unique one in its place, under `sql_require_primary_key`.
     fn check_primary_key(&self, def: &TableDef) -> SqlResult<()> {
-        let required = self.session.variables.sql_require_primary_key;
+        let required = self.session.state.variables.sql_require_primary_key;
         let has_key = def.clustering_index().is_some();
         if required && !has_key { Err(mysql_error!(ER_TABLE_WITHOUT_PK)) } else { Ok(()) }
     }
@@ -344,7 +344,7 @@ impl Ddl<'_> {
         if dictionary.table(&name.schema, &name.table).is_ok() {
             let exists = mysql_error!(ER_TABLE_EXISTS_ERROR, name.table);
             if statement.if_not_exists {
-                self.session.warnings.note(exists);
+                self.session.state.warnings.note(exists);
                 return Ok(Completion::default());
             }
             return Err(exists);
@@ -374,7 +374,7 @@ impl Ddl<'_> {
         };
         self.check_names(&def, &name)?;
         self.check_primary_key(&def)?;
-        let checked = self.session.variables.foreign_key_checks;
+        let checked = self.session.state.variables.foreign_key_checks;
         foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
         foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
         self.rules(&def)?;
@@ -400,7 +400,7 @@ impl Ddl<'_> {
         if !missing.is_empty() {
             self.missing_tables(&missing, statement.if_exists)?;
         }
-        if self.session.variables.foreign_key_checks {
+        if self.session.state.variables.foreign_key_checks {
             foreign::check_drop(&dictionary, &there)?;
         }
         there.iter().try_for_each(|name| log_tables::check_definition(self.host, name, "DROP"))?;
@@ -418,7 +418,7 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_BAD_TABLE_ERROR, shown.join(",")));
         }
         for name in shown {
-            self.session.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
+            self.session.state.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
         }
         Ok(Completion::default())
     }
@@ -427,7 +427,7 @@ impl Ddl<'_> {
         let name = self.qualify(name)?;
         let lock = self.lock([name.clone()]).await?;
         self.table(&name)?;
-        if self.session.variables.foreign_key_checks {
+        if self.session.state.variables.foreign_key_checks {
             foreign::check_truncate(&self.engine.dictionary(), &name)?;
         }
         self.engine.truncate_table(&lock, &name).await?;
@@ -500,7 +500,7 @@ impl Ddl<'_> {
             for index in &draft.dropped_indexes {
                 foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
             }
-            let checked = self.session.variables.foreign_key_checks;
+            let checked = self.session.state.variables.foreign_key_checks;
             foreign::name_parent_columns(&dictionary, &mut draft.def)?;
             foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
             if !draft.new_foreign_keys.is_empty() {
@@ -532,7 +532,7 @@ impl Ddl<'_> {
         }
         let keys = |action: &AlterAction| matches!(action, AlterAction::EnableKeys(_));
         if statement.actions.iter().any(keys) && draft.effects.is_name_only() {
-            self.session.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
+            self.session.state.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
         }
         let mut rows = match draft.copies() && draft.plan != Plan::Rebuild {
             true => self.count_rows(&lock, &name).await?,
@@ -559,8 +559,10 @@ impl Ddl<'_> {
                 let def = draft.def.clone();
                 let (rules, slot, plan) = self.rules(&def)?;
                 let (engine, host) = (self.engine, self.host);
-                let mut cx = Context::new(self.session, host, engine, &[], Some(Arc::new(plan)));
-                cx.strict = true;
+                let mut context =
+                    StatementContext::new(self.session, host, engine, &[], Some(Arc::new(plan)));
+                let cx = context.view();
+                cx.state.strict = true;
                 let mut map = draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut rows)?;
                 let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
                 drop(map);
@@ -573,7 +575,7 @@ impl Ddl<'_> {
         if draft.effects.is_name_only() && !draft.copies() {
             return Ok(Completion::default());
         }
-        let warnings = self.session.warnings.count();
+        let warnings = self.session.state.warnings.count();
         let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
         Ok(Completion { affected_rows, info, ..Completion::default() })
     }
@@ -619,7 +621,7 @@ impl Ddl<'_> {
         old: &TableDef,
         draft: &Draft,
     ) -> SqlResult<()> {
-        if !self.session.variables.foreign_key_checks {
+        if !self.session.state.variables.foreign_key_checks {
             return Ok(());
         }
         let new = draft.def.foreign_keys.iter().filter(|key| draft.new_foreign_keys.contains(&key.name));
@@ -660,13 +662,13 @@ impl Ddl<'_> {
         };
         // It is the statement's own: neither LOCK TABLES nor privileges are about it.
         let locks = self.session.locks.take();
-        let restricted = std::mem::take(&mut self.session.restricted);
+        let restricted = std::mem::take(&mut self.session.state.restricted);
         let planned = {
             let dictionary = self.engine.dictionary();
             let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
             binder.query(&query).and_then(|query| Ok(Arc::new(binder.finish(Some(query))?)))
         };
-        (self.session.locks, self.session.restricted) = (locks, restricted);
+        (self.session.locks, self.session.state.restricted) = (locks, restricted);
         let plan = planned?;
         let (engine, host) = (self.engine, self.host);
         let session = &mut *self.session;
@@ -675,11 +677,12 @@ impl Ddl<'_> {
         transaction.restart(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
         transaction.hold_exclusive(lock);
         transaction.start_statement();
-        let mut cx = Context::new(self.session, host, engine, &[], Some(plan.clone()));
+        let mut context = StatementContext::new(self.session, host, engine, &[], Some(plan.clone()));
+        let mut cx = context.view();
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT without a query"))?;
         let mut collected = Collected::default();
         let sent = send_rows(&mut cx, query, &mut collected).await;
-        drop(cx);
+        drop(context);
         if let Some(transaction) = &mut self.session.transaction {
             transaction.rollback().await?;
         }

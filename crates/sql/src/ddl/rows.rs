@@ -8,21 +8,22 @@ use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::Definer;
 use crate::dml::store::RowRules;
-use crate::expr::{Context, Slot};
+use crate::exec::ExecContext;
+use crate::expr::Slot;
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 
 /// Computes what of a row is an expression, and checks the row.
-pub struct RowCompleter<'a> {
+pub struct RowCompleter<'x, 'a> {
     /// Where expressions are evaluated.
-    pub cx: Context<'a>,
+    pub cx: ExecContext<'x, 'a>,
     /// The new definition's.
     pub rules: RowRules,
     /// Where they see the row.
     pub slot: usize,
 }
 
-impl RowCompleter<'_> {
+impl RowCompleter<'_, '_> {
     pub(super) fn default(
         &mut self,
         place: usize,
@@ -30,7 +31,7 @@ impl RowCompleter<'_> {
         values: &[Value],
         row: u64,
     ) -> SqlResult<Value> {
-        *self.cx.frame.slots.at_mut(self.slot)? = Slot::Values(values.into());
+        *self.cx.state.frame.slots.at_mut(self.slot)? = Slot::Values(values.into());
         let default = self.rules.defaults.at(place)?;
         at_once(self.cx.in_one_go(|cx| cx.default_value(default, column, row)))
     }
@@ -45,7 +46,7 @@ impl RowCompleter<'_> {
 }
 
 /// Expressions of a definition hold no queries, so there is nothing they could wait for; and what is done
-/// [in one go](Context::in_one_go) does not give way.
+/// [in one go](ExecContext::in_one_go) does not give way.
 fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
     attempt.map_err(|blocked| match blocked {
         Blocked::Error(error) => error,

@@ -13,7 +13,7 @@ use palisade_engine::{LockMode, LockWait, ReadMode, RowBuf, Table};
 
 use super::insert::row_error;
 use crate::SqlResult;
-use crate::expr::Context;
+use crate::exec::ExecContext;
 use crate::place::At;
 use crate::run::drive;
 
@@ -32,7 +32,7 @@ pub(super) fn search_key<'a>(
 
 /// Reads the row with this key in `index`, locked; false if it has gone.
 pub(super) async fn read_locked(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     index: usize,
     search: &[u8],
@@ -45,7 +45,7 @@ pub(super) async fn read_locked(
 
 /// Locks the row with this key in `index`, which stops another and stays; false if it has gone.
 pub(super) async fn hold(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     index: usize,
     search: &[u8],

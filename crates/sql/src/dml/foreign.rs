@@ -22,7 +22,7 @@ use super::store::{RowRules, duplicate_entry, encode_row, value_in};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
-use crate::expr::Context;
+use crate::exec::ExecContext;
 use crate::expr::context::view;
 use crate::expr::convert::text_of;
 use crate::place::At;
@@ -195,15 +195,15 @@ struct Forbidden<'f> {
 
 impl Forbidden<'_> {
     /// Whether the session may not know of both tables.
-    fn is_hidden(&self, cx: &Context<'_>) -> bool {
-        let hidden = |schema: &str, table: &str| !cx.host.may_see(cx.session, schema, Some(table));
+    fn is_hidden(&self, cx: &ExecContext<'_, '_>) -> bool {
+        let hidden = |schema: &str, table: &str| !cx.execution.host.may_see(cx.session, schema, Some(table));
         let (child, key) = (self.child, self.key);
         cx.session.restricted
             && (hidden(&child.schema, &child.name) || hidden(&key.referenced_schema, &key.referenced_table))
     }
 
     /// The error: 1452 or 1451 with `(`db`.`child`, CONSTRAINT ...)`, unless that is hidden. The host hears of it.
-    fn error(&self, cx: &mut Context<'_>) -> SqlError {
+    fn error(&self, cx: &mut ExecContext<'_, '_>) -> SqlError {
         let (child, key) = (self.child, self.key);
         let constraint = crate::show::create::foreign_key_line(child, key);
         let shown = match self.is_hidden(cx) {
@@ -230,7 +230,7 @@ impl Forbidden<'_> {
             constraint,
             values: self.values.iter().map(text).collect(),
         };
-        cx.host.note_foreign_key_failure(cx.session, failure);
+        cx.execution.host.note_foreign_key_failure(cx.session, failure);
         match self.side {
             Side::Child => mysql_error!(ER_NO_REFERENCED_ROW_2, shown),
             Side::Parent => mysql_error!(ER_ROW_IS_REFERENCED_2, shown),
@@ -248,7 +248,7 @@ impl Family {
     /// 1452 if a row has no parent. Only foreign keys over columns that differ from `old` are looked at.
     pub fn check_parents<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         new: &'c [Value],
         old: Option<&'c [Value]>,
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -257,7 +257,7 @@ impl Family {
 
     async fn check_member(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         member: usize,
         new: &[Value],
         old: Option<&[Value]>,
@@ -314,7 +314,7 @@ impl Family {
     /// 1451 if children forbid that the row goes; it is locked exclusively.
     pub fn check_delete<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
         Box::pin(self.restrict(cx, old, Step::first(Fate::Deleted)))
@@ -323,7 +323,7 @@ impl Family {
     /// 1451 if children forbid that the row becomes `new`; it is locked exclusively.
     pub fn check_update<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -333,7 +333,7 @@ impl Family {
     /// The row is gone: its children follow.
     pub fn after_delete<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
         self.cascade(cx, old, Step::first(Fate::Deleted))
@@ -342,7 +342,7 @@ impl Family {
     /// The row has become `new`: its children follow.
     pub fn after_update<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -352,7 +352,7 @@ impl Family {
     /// 1451 if children forbid that `new` takes the place of the row; it is locked exclusively.
     pub fn check_replace<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -362,7 +362,7 @@ impl Family {
     /// The row makes room for `new`: its children follow.
     pub fn after_replace<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -410,7 +410,7 @@ impl Family {
         Ok(Some(search))
     }
 
-    async fn restrict(&self, cx: &mut Context<'_>, old: &[Value], step: Step<'_>) -> SqlResult<()> {
+    async fn restrict(&self, cx: &mut ExecContext<'_, '_>, old: &[Value], step: Step<'_>) -> SqlResult<()> {
         for child in &self.members.at(step.member)?.children {
             let table = &self.members.at(child.member)?.table;
             let key = table.foreign_keys.at(child.key)?;
@@ -436,7 +436,7 @@ impl Family {
 
     fn cascade<'c>(
         &'c self,
-        cx: &'c mut Context<'_>,
+        cx: &'c mut ExecContext<'_, '_>,
         old: &'c [Value],
         step: Step<'c>,
     ) -> BoxFuture<'c, SqlResult<()>> {
@@ -479,7 +479,7 @@ impl Family {
 
     async fn delete_child(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         member: usize,
         mut bytes: Vec<u8>,
         mut stamp: RowStamp,
@@ -504,7 +504,7 @@ impl Family {
 
     async fn update_child(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         child: &Child,
         (mut bytes, mut stamp): (Vec<u8>, RowStamp),
         given: Vec<(Value, SqlType)>,
@@ -579,7 +579,7 @@ fn typed_at<'v>(
 
 /// A row read again, locked, by its clustered key.
 async fn again(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     bytes: &[u8],
 ) -> SqlResult<Option<(Vec<u8>, RowStamp)>> {
@@ -597,7 +597,7 @@ async fn again(
 
 /// Rows whose key in `index` begins with `search`, locked; at most so many.
 async fn children(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     index: usize,
     search: &[u8],
@@ -634,7 +634,7 @@ async fn children(
             bytes += row.row.len() + 64;
             rows.push((row.row.to_vec(), row.stamp));
         }
-        crate::exec::join::charge(cx, bytes)?;
+        cx.session.charge(bytes)?;
     }
     Ok(rows)
 }

@@ -12,7 +12,7 @@ use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFo
 use super::insert::InsertRun;
 use crate::bind::Binder;
 use crate::error::not_supported;
-use crate::expr::Context;
+use crate::exec::{ExecContext, StatementContext};
 use crate::host::FileSource;
 use crate::place::At;
 use crate::run::end_row;
@@ -47,8 +47,9 @@ impl Sql {
         // Expressions see the variables as what they are going to be: text.
         for field in &load.fields {
             if let LoadField::UserVariable(name) = field {
-                let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
-                crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), Value::Null, &ty)?;
+                let mut context = StatementContext::new(session, &**self.host(), self.engine(), &[], None);
+                let mut cx = context.view();
+                crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), Value::Null, &ty)?;
             }
         }
         let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
@@ -119,10 +120,10 @@ impl Sql {
             at: 0,
             complete: false,
             format,
-            longest: session.variables.statement_memory,
+            longest: session.state.variables.statement_memory,
         };
         let mut run = InsertRun::new(&plan, RowsToCome::Unknown);
-        let load_all = async |cx: &mut Context<'_>| {
+        let load_all = async |cx: &mut ExecContext<'_, '_>| {
             for _ in 0..load.ignore_lines {
                 lines.skip().await?;
             }
@@ -133,13 +134,13 @@ impl Sql {
         let read = read?;
         let read = read - run.refused;
         if let Some(generated) = run.numbers.generated {
-            session.last_insert_id = generated;
+            session.state.last_insert_id = generated;
         }
         let deleted = if insert.replace { run.duplicates } else { 0 };
         let info = format!(
             "Records: {read}  Deleted: {deleted}  Skipped: {}  Warnings: {}",
             if insert.ignore { read.saturating_sub(run.affected) } else { 0 },
-            session.warnings.count()
+            session.state.warnings.count()
         );
         Ok(Completion { affected_rows: run.affected, info, ..Completion::default() })
     }
@@ -148,7 +149,7 @@ impl Sql {
     fn file_type(&self, session: &Session, charset: Option<&str>) -> SqlResult<SqlType> {
         let named = match charset {
             Some(name) => name.to_owned(),
-            None => match self.host().variable(session, None, "character_set_database")? {
+            None => match self.host().variable(&session.state, None, "character_set_database")? {
                 Some(Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
                 _ => String::new(),
             },
@@ -164,7 +165,7 @@ impl Sql {
 }
 
 async fn load_all(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     run: &mut InsertRun<'_>,
     lines: &mut Lines<'_>,
     targets: &[Target],
@@ -178,13 +179,13 @@ async fn load_all(
         for target in targets {
             let field = fields.next();
             if field.is_none() {
-                cx.warn_or_fail(mysql_error!(ER_WARN_TOO_FEW_RECORDS, number))?;
+                cx.lend().warn_or_fail(mysql_error!(ER_WARN_TOO_FEW_RECORDS, number))?;
             }
             match target {
                 Target::Nowhere => {}
                 Target::Variable(name) => {
                     let value = field.map_or(Value::Null, Field::into_value);
-                    crate::expr::eval::assign(cx, name, value, ty)?;
+                    crate::expr::eval::assign(&mut cx.lend(), name, value, ty)?;
                 }
                 Target::Column(column) => {
                     let value = field.map(Field::into_value);
@@ -193,7 +194,7 @@ async fn load_all(
             }
         }
         if fields.len() > 0 {
-            cx.warn_or_fail(mysql_error!(ER_WARN_TOO_MANY_RECORDS, number))?;
+            cx.lend().warn_or_fail(mysql_error!(ER_WARN_TOO_MANY_RECORDS, number))?;
         }
         run.assign(cx, &mut values, given, number).await?;
         run.insert(cx, values, number, 1).await?;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 
-use crate::expr::Context;
+use crate::exec::{ExecContext, StatementContext};
 use crate::plan::Plan;
 use crate::run::convert_beforehand;
 use crate::sql::Sql;
@@ -40,19 +40,21 @@ impl Sql {
         plan: &Arc<Plan>,
         ignore: bool,
         parameters: &[Value],
-        work: impl AsyncFnOnce(&mut Context<'_>) -> SqlResult<T>,
+        work: impl AsyncFnOnce(&mut ExecContext<'_, '_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.host().check_read_only(session)?;
+        self.host().check_read_only(&session.state)?;
         session.check_writable()?;
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
-        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
-        cx.strict = cx.mode().is_strict() && !ignore;
+        let mut context =
+            StatementContext::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut cx = context.view();
+        cx.state.strict = cx.session.variables.sql_mode.is_strict() && !ignore;
         let result = match convert_beforehand(&mut cx, plan).await {
             Ok(()) => work(&mut cx).await,
             Err(error) => Err(error),
         };
-        drop(cx);
+        drop(context);
         if let Some(transaction) = &mut session.transaction {
             transaction.release_auto_increment();
         }

@@ -42,9 +42,9 @@ impl Sql {
             ast::Into::Variables(_) => return Err(not_supported("SELECT ... INTO variables and a file")),
         };
         if form.as_ref().is_some_and(Form::has_ambiguous_terminator) {
-            session.warnings.warn(mysql_error!(ER_AMBIGUOUS_FIELD_TERM));
+            session.state.warnings.warn(mysql_error!(ER_AMBIGUOUS_FIELD_TERM));
         }
-        let target = self.host().clone().create_file(session, path).await?;
+        let target = self.host().clone().create_file(&session.state, path).await?;
         let mut sink = FileSink { target, form, columns: Vec::new(), text: Vec::new(), rows: 0 };
         let mut done = self.run_query(session, plan.clone(), parameters, &mut sink).await.map(|_| ());
         if done.is_ok() {

@@ -15,8 +15,9 @@ use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
 use crate::dml::insert::row_error;
 use crate::error::not_supported;
+use crate::exec::ExecContext;
 use crate::expr::convert::display_text;
-use crate::expr::{CastTarget, Context, Expr, Node, Slot};
+use crate::expr::{CastTarget, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::run::wait_or_fail;
@@ -157,14 +158,15 @@ pub fn parse_expression(text: &str) -> SqlResult<ast::Expr> {
 
 /// Makes the row with `value(i)` in column i of a table. One of long values is made on another thread.
 pub(super) async fn encode_row<'v>(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Table,
     value: impl Fn(usize) -> ValueRef<'v>,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     loop {
         out.clear();
-        match cx.watched(|watch| row::encode_with_watched(table, &value, out, watch)) {
+        let encoded = cx.lend().watched(|watch| row::encode_with_watched(table, &value, out, watch));
+        match encoded {
             Ok(encoded) => return encoded.map_err(row_error),
             Err(error) => wait_or_fail(cx, error.into()).await?,
         }
@@ -176,10 +178,10 @@ pub(super) fn value_in<'v>(values: &'v [Value]) -> impl Fn(usize) -> ValueRef<'v
     |place| values.get(place).map_or(ValueRef::Null, Value::as_ref)
 }
 
-impl Context<'_> {
+impl ExecContext<'_, '_> {
     /// Which dates may be stored.
     pub fn storing_mode(&self) -> TemporalMode {
-        let mode = self.mode();
+        let mode = self.session.variables.sql_mode;
         TemporalMode {
             no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
             no_zero_in_date: mode.has(SqlMode::NO_ZERO_IN_DATE),
@@ -202,11 +204,11 @@ impl Context<'_> {
         {
             return self.store_long(value, ty, column, row);
         }
-        let (temporal, began) = (self.storing_mode(), Timestamp(self.now_micros()));
-        let strict_mode = self.mode().is_strict();
+        let (temporal, began) = (self.storing_mode(), Timestamp(self.state.now_micros()));
+        let strict_mode = self.session.variables.sql_mode.is_strict();
         let session = &mut *self.session;
         let context = StoreContext {
-            strict: self.strict,
+            strict: self.state.strict,
             strict_mode,
             temporal,
             zone: &session.variables.time_zone,
@@ -232,13 +234,15 @@ impl Context<'_> {
         column: &Column,
         row: u64,
     ) -> SqlResult<Value> {
-        let (strict, temporal, began) = (self.strict, self.storing_mode(), Timestamp(self.now_micros()));
-        let (zone, strict_mode) = (self.session.variables.time_zone.clone(), self.mode().is_strict());
+        let (strict, temporal, began) =
+            (self.state.strict, self.storing_mode(), Timestamp(self.state.now_micros()));
+        let (zone, strict_mode) =
+            (self.session.variables.time_zone.clone(), self.session.variables.sql_mode.is_strict());
         let context = StoreContext { strict, strict_mode, temporal, zone: &zone, source: ty, began };
         let mut warnings = Vec::new();
         let mut warn = |warning| warnings.push(warning);
         let stored =
-            self.watched(|watch| store::coerce_watched(value, column, &context, &mut warn, watch))?;
+            self.lend().watched(|watch| store::coerce_watched(value, column, &context, &mut warn, watch))?;
         for store::Warning { level, error } in warnings {
             let error = error.to_mysql(&column.name, row);
             match level {
@@ -275,7 +279,7 @@ impl Context<'_> {
     /// A time, or date and time, rounded to seconds, as a number: 20260131235959.
     #[cold]
     fn number_of_moment(&self, value: ValueRef<'_>) -> Option<Value> {
-        let cuts = self.mode().has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let cuts = self.session.variables.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let moment = match value {
             ValueRef::Time(time) => {
                 let whole = if cuts { time.truncate(0) } else { time.round(0) };
@@ -309,17 +313,17 @@ impl Context<'_> {
                 SqlType::DateTime { .. } | SqlType::Timestamp { .. } => CastTarget::DateTime { fsp: 6 },
                 _ => return self.store(value, &expr.ty, column, row),
             };
-            let (scalar, ty) = self.json_scalar(text, expr, &target, row)?;
+            let (scalar, ty) = self.lend().json_scalar(text, expr, &target, row)?;
             // What an expression leaves NULL is zero from a column.
             if scalar.is_null() && matches!(expr.node, Node::Column { .. }) {
                 let is_refused = match column.sql_type {
                     SqlType::Time { .. } => false,
                     SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => {
-                        self.mode().has(SqlMode::NO_ZERO_DATE)
+                        self.session.variables.sql_mode.has(SqlMode::NO_ZERO_DATE)
                     }
-                    _ => self.mode().is_strict(),
+                    _ => self.session.variables.sql_mode.is_strict(),
                 };
-                if is_refused && !self.strict {
+                if is_refused && !self.state.strict {
                     self.session.warnings.warn(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, column.name, row));
                 }
                 return Ok(store::implicit_default(column));
@@ -341,12 +345,12 @@ impl Context<'_> {
             ColumnDefault::Value(value) => Ok(value.clone()),
             ColumnDefault::Now => Ok(self.store_now(column, row)?),
             ColumnDefault::Expr(expr) => {
-                let value = expr.eval(self)?;
+                let value = expr.eval(&mut self.lend())?;
                 Ok(self.store(value.as_ref(), &expr.ty, column, row)?)
             }
             ColumnDefault::Missing => {
                 let error = mysql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name);
-                if self.strict {
+                if self.state.strict {
                     return Err(error.into());
                 }
                 self.session.warnings.warn(error);
@@ -358,7 +362,7 @@ impl Context<'_> {
     /// CURRENT_TIMESTAMP with the column's digits.
     pub fn store_now(&mut self, column: &Column, row: u64) -> SqlResult<Value> {
         let now = ValueRef::DateTime(crate::expr::cast::cut_datetime(
-            self.now(),
+            self.lend().now(),
             column.sql_type.fraction_digits(),
         ));
         self.store(now, &SqlType::DateTime { fsp: 6 }, column, row)
@@ -373,16 +377,16 @@ impl Context<'_> {
         values: &mut [Value],
         row: u64,
     ) -> SqlAttempt<()> {
-        let before = std::mem::take(self.frame.slots.at_mut(slot)?);
+        let before = std::mem::take(self.state.frame.slots.at_mut(slot)?);
         let result = rules.generated.iter().try_for_each(|generated| {
-            *self.frame.slots.at_mut(slot)? = Slot::Values((&*values).into());
+            *self.state.frame.slots.at_mut(slot)? = Slot::Values((&*values).into());
             let column = table.columns.at(generated.column)?;
             let value = self.generated_value(generated, column, row);
             *values.at_mut(generated.column)? =
                 value.map_err(|blocked| blocked.map_err(|error| in_table(error, table, column)))?;
             Ok(())
         });
-        *self.frame.slots.at_mut(slot)? = before;
+        *self.state.frame.slots.at_mut(slot)? = before;
         result
     }
 
@@ -393,7 +397,7 @@ impl Context<'_> {
         row: u64,
     ) -> SqlAttempt<Value> {
         let compute = |cx: &mut Self| -> SqlAttempt<Value> {
-            let value = generated.expr.eval(cx)?;
+            let value = generated.expr.eval(&mut cx.lend())?;
             if value.is_null() {
                 return match column.nullable {
                     true => Ok(Value::Null),
@@ -406,9 +410,9 @@ impl Context<'_> {
             return compute(self);
         }
         // What MySQL computes when it is read cannot fail a statement that writes.
-        let (strict, warnings) = (std::mem::take(&mut self.strict), self.session.warnings.clone());
+        let (strict, warnings) = (std::mem::take(&mut self.state.strict), self.session.warnings.clone());
         let value = compute(self);
-        (self.strict, self.session.warnings) = (strict, warnings);
+        (self.state.strict, self.session.warnings) = (strict, warnings);
         value
     }
 
@@ -418,10 +422,10 @@ impl Context<'_> {
         if checks.is_empty() {
             return Ok(());
         }
-        let before = std::mem::replace(self.frame.slots.at_mut(slot)?, Slot::Values(values.into()));
+        let before = std::mem::replace(self.state.frame.slots.at_mut(slot)?, Slot::Values(values.into()));
         let mut result = Ok(());
         for check in checks {
-            match check.condition.test(self) {
+            match check.condition.test(&mut self.lend()) {
                 Ok(Some(false)) => {
                     result = Err(mysql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name).into());
                     break;
@@ -433,7 +437,7 @@ impl Context<'_> {
                 }
             }
         }
-        *self.frame.slots.at_mut(slot)? = before;
+        *self.state.frame.slots.at_mut(slot)? = before;
         result
     }
 }

@@ -5,15 +5,14 @@ use std::cmp::Ordering;
 use palisade_catalog::{Value, ValueRef, Watch};
 use smallvec::SmallVec;
 
-use super::State;
-use super::join::charge;
+use super::{ExecContext, State};
 use crate::expr::aggregate::{Accumulator, AggregateSpec};
 use crate::expr::compare::compare_typed;
 use crate::expr::context::values_size;
 use crate::expr::hash_key::append_hash_key;
 use crate::expr::keys::{KeyIndex, Numbered};
 use crate::expr::merge::{self, MergeSort, run_of};
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::{Expr, Slot};
 use crate::place::At;
 use crate::plan::{KeptKey, Operator};
 use crate::{SqlAttempt, SqlResult};
@@ -96,14 +95,14 @@ impl AggregateState {
     }
 
     /// The next group.
-    pub fn next(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
+    pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
         if !self.complete {
             self.consume(cx, plan)?;
             self.index.clear();
             if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
                 // Of no rows, too, there is a row that sums them up.
                 for slot in plan.keep {
-                    *cx.frame.slots.at_mut(*slot)? = Slot::Null;
+                    *cx.state.frame.slots.at_mut(*slot)? = Slot::Null;
                 }
                 self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0)?;
             }
@@ -114,12 +113,13 @@ impl AggregateState {
         }
         let Some(group) = self.groups.get_mut(self.next) else { return Ok(false) };
         let units = group.accumulators.iter().map(Accumulator::units_to_finish).sum();
-        let checked = cx.checkpoint(units);
-        cx.attempt(checked)?;
+        let mut lent = cx.lend();
+        let checked = lent.checkpoint(units);
+        lent.attempt(checked)?;
         self.next += 1;
         let mut row = std::mem::take(&mut group.values);
         for (accumulator, spec) in std::mem::take(&mut group.accumulators).into_iter().zip(plan.aggregates) {
-            row.push(accumulator.finish(cx, spec)?);
+            row.push(accumulator.finish(&mut cx.lend(), spec)?);
         }
         if plan.rollup {
             row.push(Value::Int(group.level as i64));
@@ -130,13 +130,13 @@ impl AggregateState {
             }
         }
         for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
-            *cx.frame.slots.at_mut(*slot)? = std::mem::take(kept);
+            *cx.state.frame.slots.at_mut(*slot)? = std::mem::take(kept);
         }
-        *cx.frame.slots.at_mut(plan.slot)? = Slot::Values(row.into());
+        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(row.into());
         Ok(true)
     }
 
-    fn consume(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+    fn consume(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         loop {
             if !self.pending {
                 if !self.input.next(plan.input, cx)? {
@@ -150,7 +150,7 @@ impl AggregateState {
                 continue;
             }
             // Everything that may wait comes before anything is counted.
-            let values = cx.step(|cx| {
+            let values = cx.evaluate(|cx| {
                 let group = plan.group.iter().map(|expr| super::settled(expr, cx));
                 let values = group.collect::<SqlAttempt<Vec<Value>>>()?;
                 self.arguments.clear();
@@ -171,18 +171,23 @@ impl AggregateState {
     }
 
     /// Counts the current row, whose group has these values, in all groups that it belongs to.
-    fn count(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>, values: &[Value]) -> SqlResult<()> {
+    fn count(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        values: &[Value],
+    ) -> SqlResult<()> {
         let lowest = if plan.rollup { 0 } else { plan.group.len() };
         for level in lowest..=plan.group.len() {
             let position = self.group_of(cx, plan, values, level)?;
-            charge(cx, self.bytes + self.index.size())?;
+            cx.session.charge(self.bytes + self.index.size())?;
             let mut rest = &self.arguments[..];
             for (accumulator, spec) in
                 self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
             {
                 let (values, after) = rest.split_at(spec.arguments.len());
                 let (keys, after) = after.split_at(spec.order_by.len());
-                self.bytes += accumulator.add(cx, spec, values, keys)?;
+                self.bytes += accumulator.add(&mut cx.lend(), spec, values, keys)?;
                 rest = after;
             }
         }
@@ -190,7 +195,7 @@ impl AggregateState {
     }
 
     /// Puts the groups in the order of ROLLUP, in parts.
-    fn put_in_order(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+    fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         let groups = &mut self.groups;
         let sort = match &mut self.order {
             Order::Done => return Ok(()),
@@ -207,7 +212,7 @@ impl AggregateState {
                     rollup_order(groups.get(*left), groups.get(*right), plan.group, watch)
                 })
             };
-            if cx.in_one_go(|cx| cx.watched(step))? {
+            if cx.lend().in_one_go(|cx| cx.watched(step))? {
                 break;
             }
             cx.take_turns(merge::RUN as u32 / 2)?;
@@ -220,7 +225,7 @@ impl AggregateState {
     }
 
     /// Adds the current row to the only group, if its values are at hand and are added as they are; if not, adds nothing.
-    fn add_at_hand(&mut self, cx: &Context<'_>, plan: &Grouping<'_>) -> bool {
+    fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> bool {
         let [group] = &mut self.groups[..] else { return false };
         if !plan.group.is_empty() {
             return false;
@@ -229,7 +234,7 @@ impl AggregateState {
         for (accumulator, spec) in group.accumulators.iter().zip(plan.aggregates) {
             let value = match &spec.arguments[..] {
                 [] => Some(Ok(ValueRef::Int(1))),
-                [argument] => argument.borrow(cx),
+                [argument] => argument.borrow_from(cx.at_hand()),
                 _ => None,
             };
             match value {
@@ -247,7 +252,7 @@ impl AggregateState {
     #[inline]
     fn group_of(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,
         values: &[Value],
         level: usize,
@@ -258,7 +263,7 @@ impl AggregateState {
         self.key.clear();
         self.key.push(level as u8);
         let key = &mut self.key;
-        cx.watched(|watch| {
+        cx.lend().watched(|watch| {
             for (value, expr) in values.iter().take(level).zip(plan.group) {
                 append_hash_key(value, &expr.ty, key, watch);
             }
@@ -277,12 +282,12 @@ impl AggregateState {
 
     fn add_group(
         &mut self,
-        cx: &Context<'_>,
+        cx: &ExecContext<'_, '_>,
         plan: &Grouping<'_>,
         values: Vec<Value>,
         level: usize,
     ) -> SqlResult<()> {
-        let kept: Box<[Slot]> = cx.frame.keep(plan.keep)?;
+        let kept: Box<[Slot]> = cx.state.frame.keep(plan.keep)?;
         self.bytes += 200 + values_size(&values) + kept.iter().map(Slot::size).sum::<usize>();
         let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
         self.groups.push(Group { values, level, accumulators, kept });

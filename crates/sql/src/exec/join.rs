@@ -1,10 +1,8 @@
 //! Nested loops and hash joins.
 
 use hashbrown::HashMap;
-use palisade_base::error_catalogue::ER_OUTOFMEMORY;
-use palisade_base::mysql_error;
 
-use super::State;
+use super::{ExecContext, State};
 use crate::expr::hash_key::append_domain_key;
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::place::At;
@@ -46,7 +44,7 @@ impl NestedLoopState {
     /// The next pair.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         left: &Operator,
         right: &Operator,
         kind: JoinKind,
@@ -78,7 +76,7 @@ impl NestedLoopState {
                 cx.take_turns(1)?;
             }
             let holds = match condition {
-                Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
+                Some(condition) => cx.evaluate(|cx| condition.test(cx))? == Some(true),
                 None => true,
             };
             self.pending = false;
@@ -99,11 +97,11 @@ impl NestedLoopState {
 }
 
 /// Makes every slot below `plan` NULL.
-fn clear_slots(plan: &Operator, cx: &mut Context<'_>) -> SqlResult<()> {
+fn clear_slots(plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
     let mut slots = Vec::new();
     plan.slots(&mut slots);
     for slot in slots {
-        *cx.frame.slots.at_mut(slot)? = Slot::Null;
+        *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
     }
     Ok(())
 }
@@ -167,7 +165,7 @@ impl HashJoinState {
     }
 
     /// The next pair.
-    pub fn next(&mut self, cx: &mut Context<'_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
+    pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
         if !self.built {
             self.build(cx, plan)?;
         }
@@ -182,7 +180,7 @@ impl HashJoinState {
                 self.key.clear();
                 let mut key = std::mem::take(&mut self.key);
                 let keys = plan.keys.iter().map(|(left, _, domain)| (left, *domain));
-                let known = cx.step(|cx| join_key(cx, keys, &mut key));
+                let known = cx.evaluate(|cx| join_key(cx, keys, &mut key));
                 self.key = key;
                 let known = known?;
                 if !known {
@@ -199,21 +197,21 @@ impl HashJoinState {
                     self.has_left = false;
                     if !self.matched && matches!(plan.kind, JoinKind::Left | JoinKind::Anti) {
                         for slot in plan.right_slots {
-                            *cx.frame.slots.at_mut(*slot)? = Slot::Null;
+                            *cx.state.frame.slots.at_mut(*slot)? = Slot::Null;
                         }
                         return Ok(true);
                     }
                     continue;
                 };
                 for (slot, kept) in plan.right_slots.iter().zip(row.iter()) {
-                    *cx.frame.slots.at_mut(*slot)? = kept.clone();
+                    *cx.state.frame.slots.at_mut(*slot)? = kept.clone();
                 }
                 self.next_match += 1;
                 self.testing = true;
                 cx.take_turns(1)?;
             }
             let holds = match plan.condition {
-                Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
+                Some(condition) => cx.evaluate(|cx| condition.test(cx))? == Some(true),
                 None => true,
             };
             self.testing = false;
@@ -232,7 +230,7 @@ impl HashJoinState {
         }
     }
 
-    fn build(&mut self, cx: &mut Context<'_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
+    fn build(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
         loop {
             if !self.right_pending {
                 if !self.right.next(plan.right, cx)? {
@@ -243,25 +241,17 @@ impl HashJoinState {
             }
             let mut key = Vec::new();
             let keys = plan.keys.iter().map(|(_, right, domain)| (right, *domain));
-            let known = cx.step(|cx| join_key(cx, keys, &mut key))?;
+            let known = cx.evaluate(|cx| join_key(cx, keys, &mut key))?;
             self.right_pending = false;
             if known {
-                let row: Box<[Slot]> = cx.frame.keep(plan.right_slots)?;
+                let row: Box<[Slot]> = cx.state.frame.keep(plan.right_slots)?;
                 self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
-                charge(cx, self.bytes)?;
+                cx.session.charge(self.bytes)?;
                 self.table.entry(key).or_default().push(row);
             }
             cx.take_turns(2)?;
         }
     }
-}
-
-/// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is looked at
-/// only now and then, and a thousand rows may be a thousand packets.
-#[inline]
-pub fn charge(cx: &Context<'_>, bytes: usize) -> SqlResult<()> {
-    let is_too_much = bytes as u64 > cx.session.variables.statement_memory;
-    if is_too_much { Err(mysql_error!(ER_OUTOFMEMORY, bytes)) } else { Ok(()) }
 }
 
 /// Bytes that are equal where the expressions' values are equal in their domains; false if one is NULL.

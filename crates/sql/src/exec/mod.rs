@@ -7,6 +7,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`context`] | what an operator sees, and lends to expressions |
 //! | [`scan`] | reading a table by an access path |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
@@ -18,6 +19,7 @@
 //! | [`subquery`] | subqueries in expressions |
 
 pub mod aggregate;
+pub mod context;
 pub mod join;
 pub mod kept;
 pub mod recursive;
@@ -38,6 +40,7 @@ use crate::place::At;
 use crate::plan::{Limit, Operator};
 use crate::{SqlAttempt, SqlResult};
 
+pub use context::{ExecContext, StatementContext};
 pub use subquery::SubqueryState;
 
 /// What one execution of an operator knows.
@@ -147,13 +150,13 @@ impl State {
 
     /// Places the next row in the frame; false at the end.
     #[inline]
-    pub fn next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
+    pub fn next(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
         if self.step(plan, cx)? { Ok(true) } else { self.find_next(plan, cx) }
     }
 
     /// Places the next row in the frame if it lies ready; false says nothing.
     #[inline]
-    fn step(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlResult<bool> {
+    fn step(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlResult<bool> {
         match (self, plan) {
             (State::Scan(scan), _) => Ok(scan.step(cx)),
             (State::Sort(sort), Operator::Sort { slots, .. }) => sort.step(cx, slots),
@@ -161,7 +164,7 @@ impl State {
         }
     }
 
-    fn find_next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
+    fn find_next(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
         match (self, plan) {
             (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
             (State::Nothing, Operator::Nothing) => Ok(false),
@@ -174,7 +177,7 @@ impl State {
             (State::Values { next }, Operator::Values { slot, rows }) => {
                 let Some(row) = rows.get(*next) else { return Ok(false) };
                 let values = evaluate_all(row, cx)?;
-                *cx.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
+                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
                 *next += 1;
                 Ok(true)
             }
@@ -202,7 +205,7 @@ impl State {
                     }
                     *pending = true;
                 }
-                let passes = cx.step(|cx| condition.test(cx))? == Some(true);
+                let passes = cx.evaluate(|cx| condition.test(cx))? == Some(true);
                 *pending = false;
                 if passes {
                     return Ok(true);
@@ -227,7 +230,7 @@ impl State {
                 }
                 let values = settled_all(output, cx)?;
                 *pending = false;
-                *cx.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
+                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
                 Ok(true)
             }
             (State::Distinct(state), Operator::Distinct { input, slot, types }) => {
@@ -244,7 +247,7 @@ impl State {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
             (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
-                let rows = cx.working.at(*table)?.clone();
+                let rows = cx.execution.working.at(*table)?.clone();
                 next_passing(cx, &rows, next, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
@@ -255,16 +258,16 @@ impl State {
 
 /// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if there is none.
 fn next_passing(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     rows: &[KeptRow],
     next: &mut usize,
     slot: usize,
     filter: Option<&Expr>,
 ) -> SqlAttempt<bool> {
     while let Some(row) = rows.get(*next) {
-        *cx.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
+        *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         let passes = match filter {
-            Some(filter) => cx.step(|cx| filter.test(cx))? == Some(true),
+            Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
             None => true,
         };
         *next += 1;
@@ -277,13 +280,13 @@ fn next_passing(
 }
 
 /// The values of expressions.
-pub fn evaluate_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    cx.step(|cx| exprs.iter().map(|expr| expr.eval(cx)).collect())
+pub fn evaluate_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Vec<Value>> {
+    cx.evaluate(|cx| exprs.iter().map(|expr| expr.eval(cx)).collect())
 }
 
 /// The values of expressions, as they leave them.
-pub fn settled_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    cx.step(|cx| exprs.iter().map(|expr| settled(expr, cx)).collect())
+pub fn settled_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Vec<Value>> {
+    cx.evaluate(|cx| exprs.iter().map(|expr| settled(expr, cx)).collect())
 }
 
 /// The value of an expression, as it leaves it.

@@ -10,9 +10,8 @@ use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LON
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
-use super::join::charge;
 use super::sort::{append_row_key, wanted_rows};
-use super::{KeptRow, State, next_passing};
+use super::{ExecContext, KeptRow, State, next_passing};
 use crate::expr::keys::KeyIndex;
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
@@ -53,7 +52,7 @@ impl RecursiveState {
     /// The next row.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         plan: &Recursion,
         slot: usize,
         filter: Option<&Expr>,
@@ -66,11 +65,11 @@ impl RecursiveState {
     }
 
     /// One more row of the part that is running, or the next part.
-    fn advance(&mut self, cx: &mut Context<'_>, plan: &Recursion) -> SqlAttempt<()> {
+    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlAttempt<()> {
         let wanted = match &self.wanted {
             Some(wanted) => wanted.end,
             None => {
-                let wanted = wanted_rows(plan.limit.as_ref(), cx)?;
+                let wanted = wanted_rows(plan.limit.as_ref(), &mut cx.lend())?;
                 self.next = wanted.start;
                 self.wanted.insert(wanted).end
             }
@@ -91,7 +90,7 @@ impl RecursiveState {
             }
             self.pending = true;
         }
-        let values = cx.step(|cx| {
+        let values = cx.evaluate(|cx| {
             let mut values = Vec::with_capacity(query.output.len());
             for ((expr, ty), name) in query.output.iter().zip(&plan.types).zip(&plan.names) {
                 let value = expr.eval(cx)?;
@@ -104,20 +103,20 @@ impl RecursiveState {
         if plan.distinct {
             self.key.clear();
             let key = &mut self.key;
-            cx.in_one_go(|cx| cx.watched(|watch| append_row_key(&row, &plan.types, key, watch)))?;
+            cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(&row, &plan.types, key, watch)))?;
             if !self.seen.insert(&self.key) {
                 return Ok(());
             }
         }
         self.bytes += Slot::Values(row.clone()).size();
-        charge(cx, self.bytes)?;
+        cx.session.charge(self.bytes)?;
         self.rows.push(row);
         self.complete = self.rows.len() >= wanted;
         cx.take_turns(1)
     }
 
     /// What the last round gave becomes the working table of the next.
-    fn begin_round(&mut self, cx: &mut Context<'_>, plan: &Recursion) -> SqlResult<()> {
+    fn begin_round(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlResult<()> {
         if self.round == self.rows.len() {
             self.complete = true;
             return Ok(());
@@ -126,10 +125,10 @@ impl RecursiveState {
         if self.rounds > cx.session.variables.cte_max_recursion_depth {
             return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds));
         }
-        if cx.working.len() <= plan.table {
-            cx.working.resize(plan.table + 1, Arc::default());
+        if cx.execution.working.len() <= plan.table {
+            cx.execution.working.resize(plan.table + 1, Arc::default());
         }
-        *cx.working.at_mut(plan.table)? = self.rows.tail(self.round)?.into();
+        *cx.execution.working.at_mut(plan.table)? = self.rows.tail(self.round)?.into();
         (self.round, self.part) = (self.rows.len(), 1);
         Ok(())
     }

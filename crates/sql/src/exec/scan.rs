@@ -7,8 +7,9 @@ use palisade_engine::{
     Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
 
+use super::ExecContext;
 use crate::dml::clustered_key;
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::{Expr, Slot};
 use crate::place::At;
 use crate::plan::Access;
 use crate::plan::access::Ranges;
@@ -78,23 +79,25 @@ impl ScanState {
     /// Goes to the next row if it is in the batch and passes without being looked at: what most calls of
     /// [`next`](Self::next) come down to.
     #[inline]
-    pub fn step(&mut self, cx: &mut Context<'_>) -> bool {
+    pub fn step(&mut self, cx: &mut ExecContext<'_, '_>) -> bool {
         let Some((slot, work)) = self.untested else { return false };
-        let Some(Slot::Batch { batch, position, .. }) = cx.frame.slots.get_mut(slot) else { return false };
+        let Some(Slot::Batch { batch, position, .. }) = cx.state.frame.slots.get_mut(slot) else {
+            return false;
+        };
         let is_last = *position + 1 >= batch.len();
-        if is_last || self.pending || self.scan.is_none() || cx.budget < 2 {
+        if is_last || self.pending || self.scan.is_none() || cx.state.budget < 2 {
             return false;
         }
         *position += 1;
-        cx.budget -= 1;
-        cx.session.work.add(work, 1);
+        cx.state.budget -= 1;
+        cx.execution.work.add(work, 1);
         true
     }
 
     /// The next row that passes the filter.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         slot: usize,
         table: &Arc<Table>,
         access: &Access,
@@ -114,7 +117,7 @@ impl ScanState {
                 self.pending = true;
             }
             let passes = match filter {
-                Some(filter) => cx.step(|cx| filter.test(cx))? == Some(true),
+                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
                 None => {
                     self.untested = Some((slot, step(access)));
                     true
@@ -133,7 +136,7 @@ impl ScanState {
     /// has taken is given back.
     fn reject(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         slot: usize,
         table: &Arc<Table>,
         access: &Access,
@@ -152,8 +155,8 @@ impl ScanState {
                 self.relock = true;
             }
             _ if keeps_locks => {}
-            _ if cx.frame.slots.at(slot)?.is_newly_locked() => {
-                let Some((_, row, _)) = cx.frame.slots.at(slot)?.stored() else { return Ok(()) };
+            _ if cx.state.frame.slots.at(slot)?.is_newly_locked() => {
+                let Some((_, row, _)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
                 let key = clustered_key(table, row)?;
                 cx.transaction().unlock_row(table, &key);
             }
@@ -164,9 +167,14 @@ impl ScanState {
 
     /// Reads the row of a point access again, locked. False if there is none any more, or if it is the one
     /// that has been tested.
-    fn lock_point(&mut self, cx: &mut Context<'_>, slot: usize, table: &Arc<Table>) -> SqlAttempt<bool> {
+    fn lock_point(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        table: &Arc<Table>,
+    ) -> SqlAttempt<bool> {
         let Phase::PointRead(key) = &self.phase else { return Ok(false) };
-        let tested = cx.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);
+        let tested = cx.state.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);
         let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
         let mut row = RowBuf::new();
         let found = match cx.transaction().point_read(table, 0, key, mode, &mut row) {
@@ -178,14 +186,14 @@ impl ScanState {
         };
         self.phase = Phase::Finished;
         if found {
-            *cx.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
         }
         Ok(found)
     }
 
     fn advance(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         slot: usize,
         table: &Arc<Table>,
         access: &Access,
@@ -194,13 +202,13 @@ impl ScanState {
         if self.phase == Phase::Closed {
             self.open(cx, table, access)?;
         }
-        if let Slot::Batch { batch, position, .. } = cx.frame.slots.at_mut(slot)?
+        if let Slot::Batch { batch, position, .. } = cx.state.frame.slots.at_mut(slot)?
             && self.scan.is_some()
             && *position + 1 < batch.len()
         {
             *position += 1;
-            cx.session.work.add(step(access), 1);
-            cx.session.work.rows_examined += 1;
+            cx.execution.work.add(step(access), 1);
+            cx.execution.work.rows_examined += 1;
             if cx.spend()? {
                 // The row is in place; let others run before it is looked at.
                 self.pending = true;
@@ -209,11 +217,11 @@ impl ScanState {
             return Ok(true);
         }
         if let Phase::Point(key) = &self.phase {
-            let mut row = match std::mem::take(cx.frame.slots.at_mut(slot)?) {
+            let mut row = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
                 Slot::Point { row, .. } => row,
                 _ => RowBuf::new(),
             };
-            cx.session.work.add(Work::HandlerReadKey, 1);
+            cx.execution.work.add(Work::HandlerReadKey, 1);
             let found =
                 cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
             self.phase = match std::mem::take(&mut self.phase) {
@@ -221,8 +229,8 @@ impl ScanState {
                 _ => Phase::Finished,
             };
             if found {
-                cx.session.work.rows_examined += 1;
-                *cx.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
+                cx.execution.work.rows_examined += 1;
+                *cx.state.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
             }
             return Ok(found);
         }
@@ -230,7 +238,7 @@ impl ScanState {
             if self.scan.is_none() {
                 let Some(range) = self.ranges.pop() else {
                     self.phase = Phase::Finished;
-                    *cx.frame.slots.at_mut(slot)? = Slot::Null;
+                    *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
                     return Ok(false);
                 };
                 let direction = if access.backward { Direction::Backward } else { Direction::Forward };
@@ -247,31 +255,32 @@ impl ScanState {
                 count_begin(cx, access);
             }
             let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
-            let mut batch = match std::mem::take(cx.frame.slots.at_mut(slot)?) {
+            let mut batch = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
                 Slot::Batch { batch, .. } => batch,
                 _ => RowBatch::new(),
             };
             let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
             if more && !batch.is_empty() {
-                cx.session.work.rows_examined += 1;
+                cx.execution.work.rows_examined += 1;
                 // The first row of a range is the one that looking for its key has found.
                 if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
-                    cx.session.work.add(step(access), 1);
+                    cx.execution.work.add(step(access), 1);
                 }
-                *cx.frame.slots.at_mut(slot)? = Slot::Batch { table: table.clone(), batch, position: 0 };
+                *cx.state.frame.slots.at_mut(slot)? =
+                    Slot::Batch { table: table.clone(), batch, position: 0 };
                 return Ok(true);
             }
             if !more {
                 if self.has_given || is_table_scan(access) {
-                    cx.session.work.add(step(access), 1);
+                    cx.execution.work.add(step(access), 1);
                 }
                 self.scan = None;
             }
         }
     }
 
-    fn open(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, access: &Access) -> SqlAttempt<()> {
-        match cx.step(|cx| access.ranges(cx, table))? {
+    fn open(&mut self, cx: &mut ExecContext<'_, '_>, table: &Arc<Table>, access: &Access) -> SqlAttempt<()> {
+        match cx.evaluate(|cx| access.ranges(cx, table))? {
             Ranges::Point(key) => self.phase = Phase::Point(key),
             Ranges::Ranges(mut ranges) => {
                 if !access.backward {
@@ -303,12 +312,12 @@ fn step(access: &Access) -> Work {
 }
 
 /// Counts the beginning of a range.
-fn count_begin(cx: &mut Context<'_>, access: &Access) {
+fn count_begin(cx: &mut ExecContext<'_, '_>, access: &Access) {
     if reach(access) == Reach::Whole {
         let end = if access.backward { Work::HandlerReadLast } else { Work::HandlerReadFirst };
-        cx.session.work.add(end, 1);
+        cx.execution.work.add(end, 1);
     }
-    cx.session.work.add(Work::HandlerReadKey, 1);
+    cx.execution.work.add(Work::HandlerReadKey, 1);
 }
 
 /// The lower end of a range as bytes to sort by.

@@ -3,11 +3,10 @@
 use hashbrown::HashMap;
 use palisade_catalog::{SqlType, Value};
 
-use super::join::charge;
 use super::sort::append_row_key;
-use super::{KeptRow, State, next_passing};
+use super::{ExecContext, KeptRow, State, next_passing};
 use crate::expr::keys::KeyIndex;
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::{Expr, Slot};
 use crate::place::At;
 use crate::plan::{Operator, Query, SetStep};
 use crate::{SqlAttempt, SqlError};
@@ -51,7 +50,7 @@ impl UnionState {
     /// The next row. UNION ALL streams; everything else is computed step by step first.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         inputs: &[Operator],
         slot: usize,
         steps: &[SetStep],
@@ -73,11 +72,11 @@ impl UnionState {
             }
             let Some(plan) = inputs.get(self.current) else { break };
             while self.inputs.at_mut(self.current)?.next(plan, cx)? {
-                if let Slot::Values(values) = cx.frame.slots.at(slot)? {
-                    self.bytes += cx.frame.slots.at(slot)?.size();
+                if let Slot::Values(values) = cx.state.frame.slots.at(slot)? {
+                    self.bytes += cx.state.frame.slots.at(slot)?.size();
                     self.collected.push(values.clone());
                 }
-                charge(cx, self.bytes)?;
+                cx.session.charge(self.bytes)?;
                 cx.take_turns(1)?;
             }
             match self.rows.take() {
@@ -91,7 +90,7 @@ impl UnionState {
         }
         let rows = self.rows.get_or_insert_with(Vec::new);
         let Some(row) = rows.get(self.next) else { return Ok(false) };
-        *cx.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
+        *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         self.next += 1;
         Ok(true)
     }
@@ -138,10 +137,10 @@ impl Combining {
     }
 
     /// Goes on until all candidates have been looked at.
-    fn advance(&mut self, cx: &mut Context<'_>, types: &[SqlType]) -> SqlAttempt<()> {
-        let key = |cx: &mut Context<'_>, row: &KeptRow| {
+    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, types: &[SqlType]) -> SqlAttempt<()> {
+        let key = |cx: &mut ExecContext<'_, '_>, row: &KeptRow| {
             let mut key = Vec::new();
-            cx.in_one_go(|cx| cx.watched(|watch| append_row_key(row, types, &mut key, watch)))?;
+            cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(row, types, &mut key, watch)))?;
             Ok::<_, SqlError>(key)
         };
         while self.next_counted < self.others.len() {
@@ -229,7 +228,7 @@ impl DerivedState {
     /// The next row.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         query: &Query,
         slot: usize,
         filter: Option<&Expr>,
@@ -251,7 +250,7 @@ impl DerivedState {
             let row: KeptRow = super::settled_all(&query.output, cx)?.into();
             self.pending = false;
             self.bytes += Slot::Values(row.clone()).size();
-            charge(cx, self.bytes)?;
+            cx.session.charge(self.bytes)?;
             self.rows.push(row);
             cx.take_turns(1)?;
         }
@@ -275,7 +274,7 @@ impl VirtualState {
     /// The next row.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         slot: usize,
         schema: &str,
         name: &str,

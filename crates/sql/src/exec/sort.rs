@@ -14,9 +14,8 @@ use std::ops::Range;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{SqlType, Value, ValueRef, Watch};
 
-use super::join::charge;
 use super::kept::KeptRows;
-use super::{State, limit_values};
+use super::{ExecContext, State, limit_values};
 use crate::expr::context::{value_bytes, values_size};
 use crate::expr::hash_key::append_hash_key;
 use crate::expr::keys::KeyIndex;
@@ -206,19 +205,19 @@ impl SortState {
 
     /// The next row in order, if the rows are in order and there is one more.
     #[inline]
-    pub fn step(&mut self, cx: &mut Context<'_>, slots: &[usize]) -> SqlResult<bool> {
+    pub fn step(&mut self, cx: &mut ExecContext<'_, '_>, slots: &[usize]) -> SqlResult<bool> {
         let ranked = match self.phase {
             Phase::Complete => self.ranked.get(self.next),
             _ => None,
         };
         let Some(Ranked { row, .. }) = ranked else { return Ok(false) };
         self.next += 1;
-        self.rows.restore(*row, slots, &mut cx.frame)?;
+        self.rows.restore(*row, slots, &mut cx.state.frame)?;
         Ok(true)
     }
 
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
-    pub fn next(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
+    pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
         while !matches!(self.phase, Phase::Complete) {
             self.advance(cx, plan)?;
         }
@@ -226,10 +225,10 @@ impl SortState {
     }
 
     /// Goes on to the next phase.
-    fn advance(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let wanted = match self.wanted {
             Some(wanted) => wanted,
-            None => wanted_rows(plan.limit, cx)?.end,
+            None => wanted_rows(plan.limit, &mut cx.lend())?.end,
         };
         self.wanted = Some(wanted);
         match &mut self.phase {
@@ -242,7 +241,7 @@ impl SortState {
     }
 
     /// Reads rows until there are no more, or enough to drop those that are not wanted.
-    fn collect(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+    fn collect(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
         let bound = wanted.saturating_mul(2).max(64);
         let ended = loop {
             if self.ranked.len() >= bound {
@@ -258,7 +257,7 @@ impl SortState {
             self.pending = false;
             let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
             // The items are held twice while they are merged.
-            charge(cx, self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
+            cx.session.charge(self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
             cx.take_turns(1)?;
         };
         if self.without_prefixes {
@@ -276,13 +275,13 @@ impl SortState {
     }
 
     /// Keeps the current row.
-    fn keep(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+    fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
         let known = keys.bytes;
-        cx.step(|cx| keys.push(cx, plan.keys))?;
+        cx.evaluate(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
         let before = self.rows.size() + known;
-        self.rows.push(&cx.frame, plan.slots)?;
+        self.rows.push(&cx.state.frame, plan.slots)?;
         let first = keys.get(&self.rows, row, 0)?;
         if let ValueRef::Bytes(text) = first {
             self.text_bytes += text.len();
@@ -297,7 +296,12 @@ impl SortState {
 
     /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the
     /// keys where these leave it open.
-    fn put_in_order(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+    fn put_in_order(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Sorting<'_>,
+        wanted: usize,
+    ) -> SqlAttempt<()> {
         let (Phase::Sorting { sort, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
             // There is no row.
             self.phase = Phase::Complete;
@@ -317,7 +321,7 @@ impl SortState {
                 })
             };
             // A step leaves the items in another order.
-            let is_done = cx.in_one_go(|cx| cx.watched(step))?;
+            let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
             if let Some(error) = failed {
                 return Err(error.into());
             }
@@ -339,7 +343,12 @@ impl SortState {
     }
 
     /// Leaves out rows that are like the one before: of equal ones the first stays.
-    fn distinguish(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+    fn distinguish(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Sorting<'_>,
+        wanted: usize,
+    ) -> SqlAttempt<()> {
         let (Phase::Distinguishing { next, kept, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
             return Ok(());
         };
@@ -352,7 +361,7 @@ impl SortState {
                         let rows = (last.row, row.row);
                         let compare =
                             |watch: Watch<'_>| compare_kept(&self.rows, keys, plan.keys, rows, watch);
-                        cx.in_one_go(|cx| cx.watched(compare))?? != Ordering::Equal
+                        cx.lend().in_one_go(|cx| cx.watched(compare))?? != Ordering::Equal
                     }
                     _ => true,
                 };
@@ -370,11 +379,11 @@ impl SortState {
     }
 
     /// The rows held are in order.
-    fn end_order(&mut self, cx: &mut Context<'_>, wanted: usize, ended: bool) {
+    fn end_order(&mut self, cx: &mut ExecContext<'_, '_>, wanted: usize, ended: bool) {
         self.ranked.truncate(wanted);
         if ended {
-            cx.session.work.add(Work::SortScan, 1);
-            cx.session.work.add(Work::SortRows, self.ranked.len() as u64);
+            cx.execution.work.add(Work::SortScan, 1);
+            cx.execution.work.add(Work::SortRows, self.ranked.len() as u64);
             self.phase = Phase::Complete;
         } else {
             self.phase = Phase::Dropping { rows: self.rows.like(), keys: Vec::new(), next: 0 };
@@ -382,7 +391,7 @@ impl SortState {
     }
 
     /// Keeps only the rows that are still held, renumbered in their order.
-    fn drop_unwanted(&mut self, cx: &mut Context<'_>) -> SqlAttempt<()> {
+    fn drop_unwanted(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
         while *next < self.ranked.len() {
             for _ in 0..PART.min(self.ranked.len() - *next) {
@@ -455,7 +464,7 @@ impl DistinctState {
     /// The next row that is not like one before.
     pub fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         input: &Operator,
         slot: usize,
         types: &[SqlType],
@@ -464,7 +473,7 @@ impl DistinctState {
             self.key.clear();
             append_current_key(cx, slot, types, &mut self.key)?;
             let is_new = self.seen.insert(&self.key);
-            charge(cx, self.seen.size())?;
+            cx.session.charge(self.seen.size())?;
             if is_new {
                 return Ok(true);
             }
@@ -476,19 +485,19 @@ impl DistinctState {
 
 /// Appends bytes that are equal for equal rows of a slot of values, of the current row.
 fn append_current_key(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     slot: usize,
     types: &[SqlType],
     key: &mut Vec<u8>,
 ) -> SqlResult<()> {
-    let Slot::Values(values) = cx.frame.slots.at(slot)? else { return Ok(()) };
+    let Slot::Values(values) = cx.state.frame.slots.at(slot)? else { return Ok(()) };
     if values.iter().all(|value| value_bytes(value) <= PIECE) {
         append_row_key(values, types, key, &mut |_| true);
         return Ok(());
     }
     let values = values.clone();
     // The row has been taken from its input.
-    cx.in_one_go(|cx| cx.watched(|watch| append_row_key(&values, types, key, watch)))
+    cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(&values, types, key, watch)))
 }
 
 /// Appends bytes that are equal for equal rows.
@@ -519,11 +528,16 @@ impl LimitState {
     }
 
     /// The next row within the limit.
-    pub fn next(&mut self, cx: &mut Context<'_>, input: &Operator, limit: &Limit) -> SqlAttempt<bool> {
+    pub fn next(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        limit: &Limit,
+    ) -> SqlAttempt<bool> {
         let (mut skip, mut give) = match self.left {
             Some(left) => left,
             None => {
-                let values = limit_values(limit, cx)?;
+                let values = limit_values(limit, &mut cx.lend())?;
                 self.input.hint_stop();
                 if let State::Scan(scan) = &mut self.input {
                     let rows = values.0.saturating_add(values.1);

@@ -4,8 +4,7 @@ use palisade_base::error_catalogue::ER_SUBQUERY_NO_1_ROW;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
-use super::join::charge;
-use super::{KeptRow, State};
+use super::{ExecContext, KeptRow, State};
 use crate::expr::eval::truth_value;
 use crate::expr::membership::{Among, RowKeys, has_keys};
 use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
@@ -36,16 +35,25 @@ pub struct SubqueryState {
 }
 
 /// The value of a subquery for the current outer rows.
-pub fn evaluate(cx: &mut Context<'_>, subquery: &Subquery) -> SqlAttempt<Value> {
-    let mut state = std::mem::take(cx.subqueries.at_mut(subquery.number)?);
-    let plan = cx.plan.clone().ok_or_else(|| SqlError::internal("a statement with subqueries has a plan"))?;
+pub fn evaluate(cx: &mut ExecContext<'_, '_>, subquery: &Subquery) -> SqlAttempt<Value> {
+    let mut state = std::mem::take(cx.execution.subqueries.at_mut(subquery.number)?);
+    let plan = cx
+        .execution
+        .plan
+        .clone()
+        .ok_or_else(|| SqlError::internal("a statement with subqueries has a plan"))?;
     let result = state.evaluate(cx, subquery, plan.subqueries.at(subquery.number)?);
-    *cx.subqueries.at_mut(subquery.number)? = state;
+    *cx.execution.subqueries.at_mut(subquery.number)? = state;
     result
 }
 
 impl SubqueryState {
-    fn evaluate(&mut self, cx: &mut Context<'_>, subquery: &Subquery, plan: &Query) -> SqlAttempt<Value> {
+    fn evaluate(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        subquery: &Subquery,
+        plan: &Query,
+    ) -> SqlAttempt<Value> {
         if let Some(value) = &self.value
             && !subquery.correlated
         {
@@ -82,10 +90,10 @@ impl SubqueryState {
                 }
                 let mut values = Vec::with_capacity(left.len());
                 for expr in left {
-                    values.push(expr.eval(cx)?);
+                    values.push(expr.eval(&mut cx.lend())?);
                 }
                 let found = match &self.keys {
-                    Some(keys) => keys.find(cx, &values, left, domains)?,
+                    Some(keys) => keys.find(&mut cx.lend(), &values, left, domains)?,
                     None => Among::Undecided,
                 };
                 let holds = match found {
@@ -107,7 +115,7 @@ impl SubqueryState {
     /// the middle, and goes on there.
     fn compare_each(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         comparison: Comparison,
         domains: &[Domain],
@@ -121,7 +129,7 @@ impl SubqueryState {
         while next < count {
             let row = rows.at(if only_null { *with_null.at(next)? } else { next })?;
             next += 1;
-            match compare_rows(cx, values, row, comparison, domains)? {
+            match compare_rows(&mut cx.lend(), values, row, comparison, domains)? {
                 Some(holds) if holds != all => return Ok(Some(holds)),
                 Some(_) => {}
                 // No row can make up for it.
@@ -139,14 +147,14 @@ impl SubqueryState {
     }
 
     /// Collects rows for EXISTS and scalar use.
-    fn collect(&mut self, cx: &mut Context<'_>, plan: &Query, limit: usize) -> SqlAttempt<()> {
+    fn collect(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Query, limit: usize) -> SqlAttempt<()> {
         self.collect_for(cx, plan, limit, &[])
     }
 
     /// Runs the subquery from its beginning until it ends or has given `limit` rows; goes on where it waited.
     fn collect_for(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         plan: &Query,
         limit: usize,
         domains: &[Domain],
@@ -173,10 +181,10 @@ impl SubqueryState {
             let mut keys_size = 0;
             if let Some(keys) = &mut self.keys {
                 let types = plan.output.iter().map(|output| output.ty.clone());
-                cx.in_one_go(|cx| keys.add(cx, &row, types, domains))?;
+                cx.lend().in_one_go(|cx| keys.add(cx, &row, types, domains))?;
                 keys_size = keys.size();
             }
-            charge(cx, self.bytes + keys_size)?;
+            cx.session.charge(self.bytes + keys_size)?;
             self.collected.push(row);
             cx.take_turns(1)?;
         }

@@ -11,8 +11,7 @@ use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
 use palisade_catalog::{Value, Watch};
 
-use super::State;
-use super::join::charge;
+use super::{ExecContext, State};
 use crate::expr::aggregate::{Accumulator, AggregateSpec};
 use crate::expr::context::values_size;
 use crate::expr::merge::{MergeSort, run_of};
@@ -125,7 +124,12 @@ impl WindowState {
     }
 
     /// The next row, in order of partition and key.
-    pub fn next(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<bool> {
+    pub fn next(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        plan: &WindowPlan,
+    ) -> SqlAttempt<bool> {
         while !matches!(self.phase, Phase::Ready) {
             self.advance(cx, input, plan)?;
         }
@@ -135,14 +139,19 @@ impl WindowState {
         let Some(row) = self.rows.get_mut(self.next) else { return Ok(false) };
         self.next += 1;
         for (slot, kept) in self.slots.iter().zip(row.slots.iter_mut()) {
-            *cx.frame.slots.at_mut(*slot)? = std::mem::take(kept);
+            *cx.state.frame.slots.at_mut(*slot)? = std::mem::take(kept);
         }
-        *cx.frame.slots.at_mut(plan.slot)? = Slot::Values(std::mem::take(&mut row.results).into());
+        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(std::mem::take(&mut row.results).into());
         Ok(true)
     }
 
     /// Goes on to the next phase.
-    fn advance(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
+    fn advance(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        plan: &WindowPlan,
+    ) -> SqlAttempt<()> {
         match &mut self.phase {
             Phase::Collecting => {
                 self.collect(cx, input, plan)?;
@@ -168,7 +177,7 @@ impl WindowState {
                     let step = |watch: Watch<'_>| {
                         sort.step(&mut |left: &usize, right: &usize| order(*left, *right, watch))
                     };
-                    if cx.in_one_go(|cx| cx.watched(step))? {
+                    if cx.lend().in_one_go(|cx| cx.watched(step))? {
                         break;
                     }
                     cx.take_turns(PART as u32)?;
@@ -196,9 +205,14 @@ impl WindowState {
         Ok(())
     }
 
-    fn collect(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
+    fn collect(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        plan: &WindowPlan,
+    ) -> SqlAttempt<()> {
         if self.constants.is_empty() {
-            self.constants = cx.step(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
+            self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
         }
         loop {
             if !self.pending {
@@ -207,7 +221,7 @@ impl WindowState {
                 }
                 self.pending = true;
             }
-            let (partition, order, inputs) = cx.step(|cx| {
+            let (partition, order, inputs) = cx.evaluate(|cx| {
                 let partition = key_values(&plan.partition, cx)?;
                 let order = key_values(&plan.order, cx)?;
                 let mut inputs = Vec::with_capacity(plan.calls.len());
@@ -220,20 +234,20 @@ impl WindowState {
                 Ok((partition, order, inputs))
             })?;
             self.pending = false;
-            let slots: Box<[Slot]> = cx.frame.keep(&self.slots)?;
+            let slots: Box<[Slot]> = cx.state.frame.keep(&self.slots)?;
             let values =
                 [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
             self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
             self.bytes += values.map(|values| values_size(values)).sum::<usize>();
             self.longest_key = self.longest_key.max(values_size(&partition) + values_size(&order));
-            charge(cx, self.bytes)?;
+            cx.session.charge(self.bytes)?;
             self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
             cx.take_turns(2)?;
         }
     }
 
     /// Computes the partition that begins at the next row, or goes on with it.
-    fn compute_partition(&mut self, cx: &mut Context<'_>, plan: &WindowPlan) -> SqlAttempt<()> {
+    fn compute_partition(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
         if self.partition.start != self.next || self.partition.is_empty() {
             self.partition = self.next..self.next + 1;
             self.is_bounded = false;
@@ -242,11 +256,12 @@ impl WindowState {
         while !self.is_bounded {
             let (first, end) = (&self.rows.at(self.next)?.partition, self.partition.end);
             let rows = self.rows.tail(end)?.iter().take(PART);
-            let count = cx.watched(|watch| {
+            let mut lent = cx.lend();
+            let count = lent.watched(|watch| {
                 let keys = &plan.partition;
                 rows.take_while(|row| compare_keys(&row.partition, first, keys, watch).is_eq()).count()
             });
-            let count = cx.attempt(count)?;
+            let count = lent.attempt(count)?;
             self.partition.end += count;
             self.is_bounded = count < PART;
             cx.take_turns(count as u32 / 4)?;
@@ -261,7 +276,7 @@ impl WindowState {
                 if let WindowFunction::Aggregate(spec) = &call.function {
                     part.aggregate(cx, spec, at, constants, &mut self.running)?;
                 }
-                let value = cx.step(|cx| Ok(part.value(cx, at, constants, &mut self.running)?))?;
+                let value = cx.evaluate(|cx| Ok(part.value(cx, at, constants, &mut self.running)?))?;
                 self.rows.at_mut(self.at)?.results.push(value);
                 self.at += 1;
             }
@@ -391,13 +406,13 @@ impl Part<'_> {
     /// May ask to wait in the middle, and goes on there.
     fn aggregate(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         spec: &AggregateSpec,
         at: usize,
         constants: Constants,
         running: &mut Option<Running>,
     ) -> SqlAttempt<()> {
-        let frame = cx.step(|cx| Ok(self.frame(cx, at, constants)?))?;
+        let frame = cx.evaluate(|cx| Ok(self.frame(cx, at, constants)?))?;
         let current = match running.take() {
             Some(before) if before.frame.start == frame.start && before.frame.end <= frame.end => before,
             _ => Running { accumulator: Accumulator::new(spec), frame: frame.start..frame.start },
@@ -406,7 +421,7 @@ impl Part<'_> {
         while added.end < frame.end {
             let end = frame.end.min(added.end + PART);
             let begin = added.end;
-            cx.in_one_go(|cx| {
+            cx.lend().in_one_go(|cx| {
                 for row in begin..end {
                     accumulator.add(cx, spec, &self.inputs(row)?.0, &[])?;
                 }

@@ -12,17 +12,18 @@ use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::row::RowError;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
-use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
+use palisade_engine::{RowBatch, RowBuf, RowStamp, Table};
 
+use super::Subquery;
 use super::effects::Effects;
+use super::membership::Lists;
 use super::pace::Pace;
-use crate::exec::SubqueryState;
 use crate::mode::SqlMode;
 use crate::named_locks::Wait;
 use crate::place::At;
-use crate::plan::Plan;
-use crate::session::Killed;
-use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult};
+use crate::services::Services;
+use crate::session_state::{Killed, SessionState};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// The current row of one table.
 #[derive(Debug, Clone, Default)]
@@ -215,26 +216,10 @@ pub struct NamedWait {
     pub until: i64,
 }
 
-/// What an evaluation sees.
-pub struct Context<'a> {
-    /// The session.
-    pub session: &'a mut Session,
-    /// The server.
-    pub host: &'a dyn Host,
-    /// The engine.
-    pub engine: &'a Arc<Engine>,
-    /// Values of the `?`.
-    pub parameters: &'a [Value],
-    /// The statement's plan, with the plans of its subqueries.
-    pub plan: Option<Arc<Plan>>,
+/// What the evaluations of one statement share and leave behind.
+pub struct StatementState {
     /// Current rows.
     pub frame: Frame,
-    /// States of the subqueries in expressions, by number.
-    pub subqueries: Vec<SubqueryState>,
-    /// Working tables of recursive queries, by number: the rows of the last round.
-    pub working: Vec<Arc<[crate::exec::KeptRow]>>,
-    /// IN lists that have been made to keys.
-    pub(crate) lists: super::membership::Lists,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
@@ -243,55 +228,99 @@ pub struct Context<'a> {
     pub sleep: Option<Sleep>,
     /// What GET_LOCK() waits for.
     pub named_wait: Option<NamedWait>,
-    /// What the steps that wait have done.
-    pub(super) effects: Effects,
     /// When a SELECT is interrupted (`max_execution_time`), microseconds since 1970.
     pub deadline: Option<i64>,
     /// Generators of RAND(seed), by address of their expression.
     pub seeded: Vec<(usize, (u64, u64))>,
+    /// Whether an expression of the statement has an effect beside its value.
+    pub(super) has_effects: bool,
+    /// What the steps that wait have done.
+    pub(super) effects: Effects,
+    /// IN lists that have been made to keys.
+    pub(super) lists: Lists,
     /// How long it has computed at a stretch.
     pub(super) pace: Pace,
     now_micros: i64,
-    /// `now_micros` in the session's zone, once somebody has asked: most statements never do.
+    /// `now_micros` in the session's zone, once an expression has asked: most statements never do.
     now: OnceCell<DateTime>,
 }
 
 /// Rows handled between yields: about a millisecond's worth.
 pub const BUDGET: u32 = 1024;
 
-impl<'a> Context<'a> {
-    /// The context of a statement that begins now.
-    pub fn new(
-        session: &'a mut Session,
-        host: &'a dyn Host,
-        engine: &'a Arc<Engine>,
-        parameters: &'a [Value],
-        plan: Option<Arc<Plan>>,
-    ) -> Self {
-        let now_micros = session.variables.timestamp_micros.unwrap_or_else(|| host.unix_micros());
-        let slots = plan.as_ref().map_or(0, |plan| plan.slots);
-        let subqueries = plan.as_ref().map_or(0, |plan| plan.subqueries.len());
-        Context {
-            session,
-            host,
-            engine,
-            parameters,
-            plan,
+impl StatementState {
+    /// Of a statement that begins now, over a frame of so many slots. `has_effects` says that an expression of
+    /// it does something beside giving a value.
+    pub fn new(session: &SessionState, host: &dyn Services, slots: usize, has_effects: bool) -> Self {
+        StatementState {
             frame: Frame { slots: vec![Slot::Null; slots] },
-            subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
-            working: Vec::new(),
-            lists: super::membership::Lists::default(),
             strict: false,
             budget: BUDGET,
             sleep: None,
             named_wait: None,
-            effects: Effects::default(),
             deadline: None,
             seeded: Vec::new(),
+            has_effects,
+            effects: Effects::default(),
+            lists: Lists::default(),
             pace: Pace::default(),
-            now_micros,
+            now_micros: session.variables.timestamp_micros.unwrap_or_else(|| host.unix_micros()),
             now: OnceCell::new(),
         }
+    }
+
+    /// When the statement began, microseconds since 1970.
+    pub fn now_micros(&self) -> i64 {
+        self.now_micros
+    }
+
+    /// The next row that is handled is one at which interruptions are looked for.
+    pub fn look_at_next_row(&mut self) {
+        self.budget = 1;
+    }
+}
+
+/// The one door out of an evaluation: by it the operators of a subquery are run.
+pub trait Subqueries {
+    /// The value of a subquery for the rows that are current. It may ask to wait, and is then called again
+    /// with the same subquery.
+    fn value(
+        &mut self,
+        session: &mut SessionState,
+        parameters: &[Value],
+        state: &mut StatementState,
+        subquery: &Subquery,
+    ) -> SqlAttempt<Value>;
+}
+
+/// Where values are that can be borrowed.
+#[derive(Clone, Copy)]
+pub struct AtHand<'x> {
+    /// Values of the `?`.
+    pub parameters: &'x [Value],
+    /// Current rows.
+    pub frame: &'x Frame,
+}
+
+/// What an evaluation sees: a view that an operator lends.
+pub struct Context<'x> {
+    /// The session, as far as expressions see it.
+    pub session: &'x mut SessionState,
+    /// The server.
+    pub host: &'x dyn Services,
+    /// Values of the `?`.
+    pub parameters: &'x [Value],
+    /// What the evaluations of the statement share.
+    pub state: &'x mut StatementState,
+    /// Runs subqueries.
+    pub subqueries: &'x mut dyn Subqueries,
+}
+
+impl Context<'_> {
+    /// Where values are that can be borrowed.
+    #[inline]
+    pub fn at_hand(&self) -> AtHand<'_> {
+        AtHand { parameters: self.parameters, frame: &self.state.frame }
     }
 
     /// The session's time zone.
@@ -301,18 +330,12 @@ impl<'a> Context<'a> {
 
     /// When the statement began, in the session's zone: NOW(6).
     pub fn now(&self) -> DateTime {
-        *self.now.get_or_init(|| Timestamp(self.now_micros).to_datetime(self.zone()))
+        *self.state.now.get_or_init(|| Timestamp(self.now_micros()).to_datetime(self.zone()))
     }
 
     /// When the statement began, microseconds since 1970.
     pub fn now_micros(&self) -> i64 {
-        self.now_micros
-    }
-
-    /// The open transaction.
-    #[expect(clippy::expect_used, reason = "`run` begins one before it runs a statement that touches rows")]
-    pub fn transaction(&mut self) -> &mut Transaction {
-        self.session.transaction.as_mut().expect("a statement that touches rows has a transaction")
+        self.state.now_micros
     }
 
     /// `sql_mode`.
@@ -333,7 +356,7 @@ impl<'a> Context<'a> {
 
     /// A conversion problem: an error while a strict statement changes data, else a warning.
     pub fn warn_or_fail(&mut self, error: SqlError) -> SqlResult<()> {
-        if self.strict {
+        if self.state.strict {
             return Err(error);
         }
         self.session.warnings.warn(error);
@@ -342,7 +365,7 @@ impl<'a> Context<'a> {
 
     /// 3024 if the statement has run for too long.
     pub fn check_deadline(&self) -> SqlResult<()> {
-        match self.deadline {
+        match self.state.deadline {
             Some(deadline) if self.host.unix_micros() >= deadline => Err(mysql_error!(ER_QUERY_TIMEOUT)),
             _ => Ok(()),
         }
@@ -353,39 +376,22 @@ impl<'a> Context<'a> {
         self.session.kill.get() != Killed::No || self.check_deadline().is_err()
     }
 
-    /// What the statement waits for by a time of its own, and until when.
-    pub(crate) fn own_wait(&self) -> Option<(Awaited, i64)> {
-        let sleep = self.sleep.map(|sleep| (Awaited::Time, sleep.until));
-        sleep.or_else(|| self.named_wait.as_ref().map(|named| (Awaited::NamedLock, named.until)))
-    }
-
-    /// The next row that is handled is one at which interruptions are looked for.
-    pub fn look_at_next_row(&mut self) {
-        self.budget = 1;
-    }
-
-    /// One more row was handled: fails if the statement was killed. True if it should yield.
-    pub fn spend(&mut self) -> SqlResult<bool> {
-        self.spend_many(1)
-    }
-
     /// Work was done that takes as long as handling so many rows: fails if the statement was killed. True if
     /// it should yield.
     #[inline]
     pub fn spend_many(&mut self, rows: u32) -> SqlResult<bool> {
-        if self.budget > rows {
-            self.budget -= rows;
+        if self.state.budget > rows {
+            self.state.budget -= rows;
             return Ok(false);
         }
-        self.budget = BUDGET;
-        self.pace.rested();
+        self.state.budget = BUDGET;
+        self.state.pace.rested();
         self.session.check_statement(self.host)?;
         self.check_deadline()?;
         Ok(true)
     }
 
-    /// The same for operators, which yield by asking to wait: they are called again, and go on where they
-    /// were.
+    /// The same for what yields by asking to wait: it is called again, and goes on where it was.
     #[inline]
     pub fn take_turns(&mut self, rows: u32) -> SqlAttempt<()> {
         if self.spend_many(rows)? { Err(Blocked::yielding()) } else { Ok(()) }

@@ -14,14 +14,14 @@
 //! depth 1: 'a' → 1          depth 2: 'b' → 1, 'c' waits
 //! ```
 //!
-//! Statements in which nothing has an effect ([`Plan::has_effects`](crate::plan::Plan::has_effects)) keep no notes.
+//! Statements in which nothing has an effect keep no notes.
 
 use palisade_base::Blocked;
 use palisade_catalog::Value;
 
 use super::{Context, Expr};
 use crate::SqlAttempt;
-use crate::warning::Condition;
+use crate::warning::{Condition, StepMark};
 
 /// The notes of the steps that are being evaluated, and of those that wait.
 #[derive(Debug, Default)]
@@ -90,17 +90,28 @@ impl Context<'_> {
     /// Evaluates what is evaluated again as a whole if it has to wait.
     #[inline]
     pub fn step<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> SqlAttempt<T>) -> SqlAttempt<T> {
-        let has_effects = self.has_effects();
-        if has_effects {
-            self.effects.enter();
-        }
-        let mark = self.session.warnings.begin_step();
+        let step = self.begin_step();
         let result = evaluate(self);
+        self.end_step(step, result)
+    }
+
+    /// A step begins, which ends with [`end_step`](Self::end_step).
+    #[inline]
+    pub fn begin_step(&mut self) -> StepMark {
+        if self.state.has_effects {
+            self.state.effects.enter();
+        }
+        self.session.warnings.begin_step()
+    }
+
+    /// The step that began with `mark` has come to this result; which is what it is to its caller.
+    #[inline]
+    pub fn end_step<T>(&mut self, mark: StepMark, result: SqlAttempt<T>) -> SqlAttempt<T> {
         let result = self.settle_step(result);
         let is_given_up = matches!(result, Err(Blocked::Wait(_)));
         self.session.warnings.end_step(mark, is_given_up);
-        if has_effects {
-            self.effects.leave(is_given_up);
+        if self.state.has_effects {
+            self.state.effects.leave(is_given_up);
         }
         result
     }
@@ -112,7 +123,7 @@ impl Context<'_> {
         evaluate: impl FnOnce(&mut Self) -> SqlAttempt<Value>,
     ) -> SqlAttempt<Value> {
         let place = std::ptr::from_ref(expr) as usize;
-        let Some(step) = self.effects.current() else { return evaluate(self) };
+        let Some(step) = self.state.effects.current() else { return evaluate(self) };
         if let Some(note) = step.take(place) {
             self.session.warnings.push_again(&note.warnings);
             return Ok(note.value.clone());
@@ -121,13 +132,9 @@ impl Context<'_> {
         let kept = self.session.warnings.list().len();
         let value = evaluate(self)?;
         let warnings = self.session.warnings.of_step_since(kept);
-        if let Some(step) = self.effects.current() {
+        if let Some(step) = self.state.effects.current() {
             step.note(first, Note { place, value: value.clone(), warnings });
         }
         Ok(value)
-    }
-
-    fn has_effects(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.has_effects)
     }
 }

@@ -9,12 +9,13 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
+use super::context::AtHand;
 use super::convert::{refuse_loss, text_of, year_as_number};
 use super::membership::Found;
 use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
 use crate::func::{Evaluation, Purity};
 use crate::place::At;
-use crate::session::UserVariable;
+use crate::session_state::UserVariable;
 use crate::{SqlAttempt, SqlResult};
 
 /// A truth value as a value.
@@ -59,14 +60,20 @@ impl Expr {
 
     /// The value, borrowed, where it is at hand: a literal, a parameter, a column (but for what
     /// [`as_plain_column`](Self::as_plain_column) excepts).
+    #[inline]
     pub fn borrow<'c>(&'c self, cx: &'c Context<'_>) -> Option<SqlResult<ValueRef<'c>>> {
+        self.borrow_from(cx.at_hand())
+    }
+
+    /// The same, for what evaluates nothing else.
+    pub fn borrow_from<'c>(&'c self, at_hand: AtHand<'c>) -> Option<SqlResult<ValueRef<'c>>> {
         match &self.node {
             Node::Literal(value) => Some(Ok(value.as_ref())),
             Node::Parameter(number) => {
-                Some(Ok(cx.parameters.get(*number).map_or(ValueRef::Null, Value::as_ref)))
+                Some(Ok(at_hand.parameters.get(*number).map_or(ValueRef::Null, Value::as_ref)))
             }
             Node::Column { slot, column, computed, .. } => {
-                match cx.frame.slots.at(*slot).and_then(|slot| slot.value(*column)) {
+                match at_hand.frame.slots.at(*slot).and_then(|slot| slot.value(*column)) {
                     Ok(ValueRef::Timestamp(_)) => None,
                     Ok(ValueRef::Year(_)) if *computed => None,
                     other => Some(other),
@@ -80,10 +87,12 @@ impl Expr {
     pub fn eval(&self, cx: &mut Context<'_>) -> SqlAttempt<Value> {
         match &self.node {
             Node::Literal(value) => Ok(value.clone()),
-            Node::Column { slot, column, .. } => Ok(match cx.frame.slots.at(*slot)?.value(*column)? {
-                ValueRef::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
-                other => other.to_owned(),
-            }),
+            Node::Column { slot, column, .. } => {
+                Ok(match cx.state.frame.slots.at(*slot)?.value(*column)? {
+                    ValueRef::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
+                    other => other.to_owned(),
+                })
+            }
             Node::Parameter(number) => Ok(cx.parameters.get(*number).cloned().unwrap_or_default()),
             Node::UserVariable(name) => Ok(cx
                 .session
@@ -173,7 +182,8 @@ impl Expr {
                 }
             },
             Node::Subquery(subquery) => {
-                let value = cx.once(self, |cx| crate::exec::subquery::evaluate(cx, subquery))?;
+                let value =
+                    cx.once(self, |cx| cx.subqueries.value(cx.session, cx.parameters, cx.state, subquery))?;
                 Ok(year_as_number(value))
             }
             Node::Compare { .. }
@@ -351,7 +361,7 @@ fn null_type(ty: &SqlType, before: Option<&SqlType>, connection: CollationId) ->
 }
 
 /// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the
-/// session's variables would hold more than [`KEPT_LIMIT`](crate::session::KEPT_LIMIT).
+/// session's variables would hold more than [`KEPT_LIMIT`](crate::session_state::KEPT_LIMIT).
 pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
     let collation = match ty {
         ty if ty.is_string() => ty.collation(),

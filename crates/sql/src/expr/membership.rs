@@ -16,7 +16,6 @@ use palisade_catalog::{SqlType, Value};
 use super::hash_key::append_domain_key;
 use super::keys::KeyIndex;
 use super::{Context, Domain, Expr};
-use crate::exec::join::charge;
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 
@@ -71,22 +70,22 @@ impl Context<'_> {
             return Ok(Found::Unknown);
         }
         let address = list.as_ptr() as usize;
-        let place = match self.lists.0.iter().position(|(known, _)| *known == address) {
+        let place = match self.state.lists.0.iter().position(|(known, _)| *known == address) {
             Some(place) => place,
             None => {
                 let constant = |(domain, item): &(Domain, Expr)| item.is_constant() && has_keys(*domain);
                 let is_refused = !list.iter().all(constant);
-                self.lists.0.push((address, List { is_refused, ..List::default() }));
-                self.lists.0.len() - 1
+                self.state.lists.0.push((address, List { is_refused, ..List::default() }));
+                self.state.lists.0.len() - 1
             }
         };
-        if self.lists.0.at(place)?.1.is_refused {
+        if self.state.lists.0.at(place)?.1.is_refused {
             return Ok(Found::Unknown);
         }
         // Out of the context while the context makes keys.
-        let mut own = std::mem::take(&mut self.lists.0.at_mut(place)?.1);
+        let mut own = std::mem::take(&mut self.state.lists.0.at_mut(place)?.1);
         let found = own.find(self, list, value, ty);
-        self.lists.0.at_mut(place)?.1 = own;
+        self.state.lists.0.at_mut(place)?.1 = own;
         found
     }
 }
@@ -106,7 +105,7 @@ impl List {
                 self.add(cx, *domain, &item_value, &item.ty)?;
             }
             self.next = end;
-            charge(cx, self.domains.iter().map(|(_, keys)| keys.size()).sum())?;
+            cx.session.charge(self.domains.iter().map(|(_, keys)| keys.size()).sum())?;
             cx.take_turns(PART as u32)?;
         }
         if self.is_refused {

@@ -54,7 +54,7 @@ pub use compare::{Comparison, Domain, JsonSide};
 pub use context::{Context, Frame, Slot};
 
 use crate::func::{Function, Purity};
-use crate::host::Scope;
+use crate::services::Scope;
 
 /// How strongly an expression insists on its collation: the smaller, the stronger (MySQL's COERCIBILITY()).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

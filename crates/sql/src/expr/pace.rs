@@ -18,7 +18,7 @@
 //! ([`Context::watched`]).
 //!
 //! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step
-//! again on a thread that serves no other session ([`Host::may_compute`](crate::Host::may_compute)). What the
+//! again on a thread that serves no other session ([`Services::may_compute`](crate::services::Services::may_compute)). What the
 //! first evaluation did is computed again, but not done again: effects are noted ([`super::effects`]), and
 //! its warnings are taken back.
 //!
@@ -30,6 +30,7 @@ use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{Value, Watch};
 
 use super::Context;
+use super::context::StatementState;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Units after which the flags are looked at: about 60 microseconds.
@@ -59,33 +60,47 @@ impl Pace {
     }
 }
 
+impl StatementState {
+    /// What is done from now on does not give way. Gives what [`end_one_go`](Self::end_one_go) is to be told.
+    #[inline]
+    pub fn begin_one_go(&mut self) -> bool {
+        std::mem::replace(&mut self.pace.in_one_go, true)
+    }
+
+    /// That is done.
+    #[inline]
+    pub fn end_one_go(&mut self, before: bool) {
+        self.pace.in_one_go = before;
+    }
+}
+
 impl Context<'_> {
     /// A loop is about to do work of so many units. Fails if the statement is to end, and where the
     /// evaluation has to give way.
     #[inline]
     pub fn checkpoint(&mut self, units: usize) -> SqlResult<()> {
-        self.pace.since_look = self.pace.since_look.saturating_add(units);
-        if self.pace.since_look < LOOK { Ok(()) } else { self.look() }
+        self.state.pace.since_look = self.state.pace.since_look.saturating_add(units);
+        if self.state.pace.since_look < LOOK { Ok(()) } else { self.look() }
     }
 
     #[cold]
     fn look(&mut self) -> SqlResult<()> {
-        let units = std::mem::take(&mut self.pace.since_look);
-        self.pace.stretch = self.pace.stretch.saturating_add(units);
+        let units = std::mem::take(&mut self.state.pace.since_look);
+        self.state.pace.stretch = self.state.pace.stretch.saturating_add(units);
         self.session.check_statement(self.host)?;
         self.check_deadline()?;
-        if self.pace.stretch < LONG {
+        if self.state.pace.stretch < LONG {
             return Ok(());
         }
-        self.pace.stretch = 0;
+        self.state.pace.stretch = 0;
         if self.host.may_compute(self.session.connection_id) {
             return Ok(());
         }
-        if self.pace.in_one_go {
-            self.look_at_next_row();
+        if self.state.pace.in_one_go {
+            self.state.look_at_next_row();
             return Ok(());
         }
-        self.pace.gives_way = true;
+        self.state.pace.gives_way = true;
         Err(mysql_error!(ER_QUERY_INTERRUPTED))
     }
 
@@ -107,9 +122,9 @@ impl Context<'_> {
     /// operator's next turn is over, and the statement goes on on another thread.
     #[inline]
     pub fn in_one_go<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.pace.in_one_go, true);
+        let before = self.state.begin_one_go();
         let result = work(self);
-        self.pace.in_one_go = before;
+        self.state.end_one_go(before);
         result
     }
 
@@ -133,7 +148,11 @@ impl Context<'_> {
 
     #[cold]
     fn blocked(&mut self, error: SqlError) -> Blocked<SqlError> {
-        if std::mem::take(&mut self.pace.gives_way) { Blocked::yielding() } else { Blocked::Error(error) }
+        if std::mem::take(&mut self.state.pace.gives_way) {
+            Blocked::yielding()
+        } else {
+            Blocked::Error(error)
+        }
     }
 
     /// What ends a step: see [`attempt`](Self::attempt).

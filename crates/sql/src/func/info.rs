@@ -100,7 +100,7 @@ fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<V
     };
     for _ in 0..count {
         cx.step(|cx| arguments.at(1)?.eval(cx))?;
-        cx.spend()?;
+        cx.spend_many(1)?;
     }
     Ok(Value::Int(0))
 }
@@ -110,16 +110,16 @@ fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<V
 fn sleep(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let place = std::ptr::from_ref(call) as usize;
     let now = cx.host.unix_micros();
-    if let Some(Sleep { until, .. }) = cx.sleep.filter(|sleep| sleep.place == place) {
+    if let Some(Sleep { until, .. }) = cx.state.sleep.filter(|sleep| sleep.place == place) {
         if cx.is_interrupted() {
-            cx.sleep = None;
-            cx.look_at_next_row();
+            cx.state.sleep = None;
+            cx.state.look_at_next_row();
             return Ok(Value::Int(1));
         }
         if now < until {
             return Err(Blocked::Wait(Event::new()));
         }
-        cx.sleep = None;
+        cx.state.sleep = None;
         return Ok(Value::Int(0));
     }
     let value = arguments.at(0)?.eval(cx)?;
@@ -132,9 +132,9 @@ fn sleep(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Va
         return Ok(Value::Int(0));
     }
     if cx.is_interrupted() {
-        cx.look_at_next_row();
+        cx.state.look_at_next_row();
         return Ok(Value::Int(1));
     }
-    cx.sleep = Some(Sleep { place, until: now.saturating_add((seconds * 1e6) as i64) });
+    cx.state.sleep = Some(Sleep { place, until: now.saturating_add((seconds * 1e6) as i64) });
     Err(Blocked::Wait(Event::new()))
 }

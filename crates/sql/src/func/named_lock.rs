@@ -92,10 +92,10 @@ fn shown(text: &[u8], from: Charset) -> String {
 /// wakes the statement then, or when its time is up. A statement that is killed while it waits fails.
 fn get_lock(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let place = std::ptr::from_ref(call) as usize;
-    if let Some(NamedWait { wait, until, .. }) = cx.named_wait.take_if(|named| named.place == place) {
+    if let Some(NamedWait { wait, until, .. }) = cx.state.named_wait.take_if(|named| named.place == place) {
         let event = wait.event();
         if !event.is_complete() && cx.host.unix_micros() < until {
-            cx.named_wait = Some(NamedWait { place, wait, until });
+            cx.state.named_wait = Some(NamedWait { place, wait, until });
             return Err(Blocked::Wait(event));
         }
         return Ok(Value::Int(i64::from(wait.settle())));
@@ -117,7 +117,7 @@ fn get_lock(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
         Request::Wait(wait) => {
             let event = wait.event();
             let until = cx.host.unix_micros().saturating_add(seconds * 1_000_000);
-            cx.named_wait = Some(NamedWait { place, wait, until });
+            cx.state.named_wait = Some(NamedWait { place, wait, until });
             Err(Blocked::Wait(event))
         }
     }

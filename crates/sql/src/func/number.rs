@@ -389,7 +389,7 @@ fn rand(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Val
     };
     let place = std::ptr::from_ref(call) as usize;
     let constant = matches!(argument.node, Node::Literal(_) | Node::Parameter(_));
-    let known = cx.seeded.iter().find(|(known, _)| *known == place && constant);
+    let known = cx.state.seeded.iter().find(|(known, _)| *known == place && constant);
     let known = known.map(|(_, state)| *state);
     let (mut first, mut second) = match known {
         Some(state) => state,
@@ -402,9 +402,9 @@ fn rand(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Val
     };
     first = (first * 3 + second) % MODULUS;
     second = (first + second + 33) % MODULUS;
-    match cx.seeded.iter_mut().find(|(known, _)| *known == place && constant) {
+    match cx.state.seeded.iter_mut().find(|(known, _)| *known == place && constant) {
         Some((_, state)) => *state = (first, second),
-        None => cx.seeded.push((place, (first, second))),
+        None => cx.state.seeded.push((place, (first, second))),
     }
     Ok(Value::Double(first as f64 / MODULUS as f64))
 }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{Operator, Query};
 use crate::expr::{Expr, Node};
-use crate::run::wait_for;
+use crate::run::{Waiter, wait_for};
 use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
@@ -163,7 +163,7 @@ impl Sql {
         buffers.row.release(KEPT);
         session.point_buffers = buffers;
         self.end_statement(session, savepoint, result.as_ref().err()).await?;
-        session.found_rows = result?;
+        session.state.found_rows = result?;
         Ok(Some(Completion::of_rows()))
     }
 
@@ -182,7 +182,9 @@ impl Sql {
             match transaction.point_read(&point.table, point.index, key, ReadMode::Snapshot, row) {
                 Ok(found) => break found,
                 Err(Blocked::Error(error)) => return Err(error.into()),
-                Err(Blocked::Wait(event)) => wait_for(session, &**self.host(), event, None).await?,
+                Err(Blocked::Wait(event)) => {
+                    wait_for(Waiter::of(session, &**self.host()), event, None).await?
+                }
             }
         };
         sink.plan_columns(&query.columns)?;

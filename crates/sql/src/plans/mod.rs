@@ -20,7 +20,7 @@
 //!
 //! **Workers share nothing.** A server has one [`Plans`] per worker, and a session uses the one of the worker it lives
 //! on. All its locks and reference counts are therefore touched by one thread at a time, but for sessions
-//! that compute ([`Host::may_compute`](crate::Host::may_compute)): a lock is free nearly whenever it is asked
+//! that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly whenever it is asked
 //! for, and no two processors take the same cache line from each other, at the price of planning each
 //! statement once per worker. A session that moves to another worker [adopts](Plans::adopt) what is kept there.
 //!

@@ -86,10 +86,10 @@ pub(crate) struct Conditions {
 impl Conditions {
     /// Those of an execution.
     pub(crate) fn of(dictionary_version: u64, session: &Session, parameters: &[Value]) -> Conditions {
-        let variables = &session.variables;
+        let variables = &session.state.variables;
         Conditions {
             dictionary_version,
-            database: session.database.clone(),
+            database: session.state.database.clone(),
             mode: variables.sql_mode,
             collation: variables.collation_connection,
             client: variables.character_set_client,
@@ -103,7 +103,7 @@ impl Conditions {
     }
 
     fn match_those_of(&self, dictionary_version: u64, session: &Session, parameters: &[Value]) -> bool {
-        let variables = &session.variables;
+        let variables = &session.state.variables;
         self.dictionary_version == dictionary_version
             && self.kinds.len() == parameters.len()
             && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
@@ -115,7 +115,7 @@ impl Conditions {
             && self.auto_is_null == variables.sql_auto_is_null
             && self.div_precision_increment == variables.div_precision_increment
             && self.group_concat_max_len == variables.group_concat_max_len
-            && self.database == session.database
+            && self.database == session.state.database
     }
 }
 

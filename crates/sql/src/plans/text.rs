@@ -21,7 +21,7 @@ impl Plans {
         text: &[u8],
     ) -> Option<(Arc<Prepared>, Vec<Value>, Option<usize>)> {
         let options = parse_options(session);
-        let variables = &session.variables;
+        let variables = &session.state.variables;
         let plain = options == ParseOptions { placeholders: false, ..ParseOptions::default() };
         let one_charset =
             variables.character_set_client.get().charset == variables.collation_connection.get().charset;

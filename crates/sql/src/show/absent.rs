@@ -14,7 +14,7 @@ use crate::{SqlError, SqlResult};
 /// What such a SHOW answers; `None` for others.
 pub(super) fn listing(shower: &Shower<'_>, what: &ShowWhat) -> SqlResult<Option<Listing>> {
     let missing = |name: &ObjectName, error: SqlError| {
-        let has_schema = name.schema.is_some() || shower.session.database.is_some();
+        let has_schema = name.schema.is_some() || shower.session.state.database.is_some();
         Err(if has_schema { error } else { mysql_error!(ER_NO_DB_ERROR) })
     };
     match what {

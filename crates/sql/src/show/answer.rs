@@ -9,7 +9,8 @@ use super::{Listing, Shower, filter_like};
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
 use crate::error::not_supported;
-use crate::expr::{Context, Slot};
+use crate::exec::StatementContext;
+use crate::expr::Slot;
 use crate::place::At;
 use crate::profile::is_about_profiles;
 use crate::run::drive;
@@ -38,7 +39,7 @@ fn metas(listing: &Listing) -> Vec<ColumnMeta> {
 
 impl Sql {
     fn shower<'s>(&'s self, session: &'s Session) -> Shower<'s> {
-        Shower { engine: self.engine(), host: &**self.host(), session }
+        Shower { engine: self.engine(), host: &**self.host(), session: session.view() }
     }
 
     /// Columns of the results of statements that are no queries, for PREPARE.
@@ -147,19 +148,22 @@ impl Sql {
         };
         sink.columns(&metas(&listing))?;
         let plan = condition.as_ref().map(|(_, plan)| plan.clone());
-        let mut cx = Context::new(session, &**self.host(), self.engine(), &[], plan);
+        let mut context = StatementContext::new(session, &**self.host(), self.engine(), &[], plan);
+        let mut cx = context.view();
         let mut sent = 0;
         for row in listing.rows {
             if let Some((condition, _)) = &condition {
-                *cx.frame.slots.at_mut(0)? = Slot::Values(row.clone().into());
-                if drive(&mut cx, |cx| condition.test(cx)).await? != Some(true) {
+                *cx.state.frame.slots.at_mut(0)? = Slot::Values(row.clone().into());
+                if drive(&mut cx, |cx| condition.test(&mut cx.lend())).await? != Some(true) {
                     continue;
                 }
             }
             let row: Vec<Value> = row
                 .into_iter()
                 .map(|value| match value {
-                    Value::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
+                    Value::Timestamp(timestamp) => {
+                        Value::DateTime(timestamp.to_datetime(&cx.session.variables.time_zone))
+                    }
                     other => other,
                 })
                 .collect();

@@ -35,7 +35,7 @@ use self::information_schema::{ServerTable, Source};
 use crate::place::At;
 use crate::profile;
 use crate::warning::Level;
-use crate::{Host, Scope, Session, SqlError, SqlResult, VirtualTable};
+use crate::{Host, Scope, SessionView, SqlError, SqlResult, VirtualTable};
 
 /// What a SHOW answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ pub struct Shower<'a> {
     /// The server.
     pub host: &'a dyn Host,
     /// The session that asks.
-    pub session: &'a Session,
+    pub session: SessionView<'a>,
 }
 
 fn text_type() -> SqlType {
@@ -151,15 +151,15 @@ impl Shower<'_> {
         let server_tables: Vec<_> = self.host.virtual_table_names().into_iter().map(server_table).collect();
         let source = Source {
             dictionary: &dictionary,
-            zone: &self.session.variables.time_zone,
+            zone: &self.session.state.variables.time_zone,
             server_tables: &server_tables,
-            profiles: self.session.profiles.as_deref(),
+            profiles: self.session.profiles,
             engine: self.engine,
         };
         let made = information_schema::table(&source, name, with_rows).or_else(|| {
             self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)
         });
-        made.map(|table| if self.session.restricted { self.visible(name, table) } else { table })
+        made.map(|table| if self.session.state.restricted { self.visible(name, table) } else { table })
     }
 
     /// The rows about what the session's account may know of.
@@ -177,11 +177,13 @@ impl Shower<'_> {
         table.rows.retain_mut(|row| {
             let name = name.map(|place| text(row.get(place)));
             let database = text(row.get(schema));
-            if !self.host.may_see(self.session, &database, name.as_deref()) {
+            if !self.host.may_see(self.session.state, &database, name.as_deref()) {
                 return false;
             }
             let Some(name) = name.filter(|_| tells_of_columns) else { return true };
-            let Some(own) = self.host.column_privileges(self.session, &database, &name) else { return true };
+            let Some(own) = self.host.column_privileges(self.session.state, &database, &name) else {
+                return true;
+            };
             let sees = !own.is_empty();
             if let Some(privileges) = granted.and_then(|place| row.get_mut(place)) {
                 *privileges = Value::bytes(own);
@@ -199,7 +201,7 @@ impl Shower<'_> {
     fn database(&self, name: Option<&str>) -> SqlResult<String> {
         let name = match name {
             Some(name) => name.to_owned(),
-            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
         if schema::is_virtual_name(&name) || self.engine.dictionary().schema(&name).is_some() {
             return Ok(name);
@@ -210,7 +212,7 @@ impl Shower<'_> {
     fn table(&self, name: &ObjectName) -> SqlResult<Arc<Table>> {
         let schema = match &name.schema {
             Some(schema) => schema.clone(),
-            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
         Ok(self.engine.dictionary().table(&schema, &name.name)?.clone())
     }
@@ -231,16 +233,18 @@ impl Shower<'_> {
                 )
             }
             ShowWhat::CreateDatabase { name, if_not_exists } => self.create_database(name, *if_not_exists)?,
-            ShowWhat::Variables { global } => self.pairs(self.host.variables(self.session, scope(*global))),
+            ShowWhat::Variables { global } => {
+                self.pairs(self.host.variables(self.session.state, scope(*global)))
+            }
             ShowWhat::Status { global } => self.pairs(self.host.status(self.session, scope(*global))),
             ShowWhat::Warnings { limit } => self.warnings(limit.as_ref(), false),
             ShowWhat::Errors { limit } => self.warnings(limit.as_ref(), true),
             ShowWhat::CountWarnings => {
-                let count = self.session.warnings.list().len();
+                let count = self.session.state.warnings.list().len();
                 listing_of(&["#@@session.warning_count"], vec![vec![Value::Int(count as i64)]])
             }
             ShowWhat::CountErrors => {
-                let count = self.session.warnings.error_count();
+                let count = self.session.state.warnings.error_count();
                 listing_of(&["#@@session.error_count"], vec![vec![Value::Int(count as i64)]])
             }
             ShowWhat::ProcessList { full } => self.processes(*full)?,
@@ -360,7 +364,7 @@ impl Shower<'_> {
                 return empty(&["Replica_IO_State", "Source_Host", "Source_User"]);
             }
             ShowWhat::Profiles => {
-                let rows = self.session.profiles.as_ref().map_or(Vec::new(), |profiles| profiles.listed());
+                let rows = self.session.profiles.map_or(Vec::new(), |profiles| profiles.listed());
                 let mut listing = listing_of(&["#Query_ID", "#Duration", "Query"], rows);
                 if let Some((_, ty)) = listing.columns.get_mut(1) {
                     *ty = SqlType::Decimal { precision: 20, scale: 8, unsigned: false };
@@ -376,7 +380,9 @@ impl Shower<'_> {
         let dictionary = self.engine.dictionary();
         let mut names: Vec<String> = dictionary.schemas().map(|schema| schema.name.clone()).collect();
         names.extend(schema::VIRTUAL.map(str::to_owned));
-        names.retain(|name| !self.session.restricted || self.host.may_see(self.session, name, None));
+        names.retain(|name| {
+            !self.session.state.restricted || self.host.may_see(self.session.state, name, None)
+        });
         names.sort();
         listing_of(&["Database"], names.into_iter().map(|name| vec![text(name)]).collect())
     }
@@ -398,8 +404,8 @@ impl Shower<'_> {
         let in_use = self.engine.tables_in_use();
         let tables = dictionary.all_tables().filter(|table| {
             database.is_none_or(|database| table.schema == database)
-                && (!self.session.restricted
-                    || self.host.may_see(self.session, &table.schema, Some(&table.name)))
+                && (!self.session.state.restricted
+                    || self.host.may_see(self.session.state, &table.schema, Some(&table.name)))
         });
         let row = |table: &Arc<Table>| {
             let users = in_use.get(&table.id).copied().unwrap_or_default();
@@ -436,7 +442,7 @@ impl Shower<'_> {
 
     /// SHOW COLUMNS and DESCRIBE.
     pub fn columns(&self, name: &ObjectName, full: bool) -> SqlResult<Listing> {
-        let schema = name.schema.clone().or_else(|| self.session.database.clone());
+        let schema = name.schema.clone().or_else(|| self.session.state.database.clone());
         let is_virtual = |schema: &String| {
             schema.eq_ignore_ascii_case("information_schema")
                 || schema == crate::ddl::table::SYSTEM
@@ -463,7 +469,7 @@ impl Shower<'_> {
                 [text(information_schema::column_extra(column)), text(&column.comment)],
             )
         };
-        let own = self.host.column_privileges(self.session, &table.schema, &table.name);
+        let own = self.host.column_privileges(self.session.state, &table.schema, &table.name);
         let rows = match own {
             Some(own) if own.is_empty() => Vec::new(),
             _ => information_schema::shown_columns(&table).map(row).collect(),
@@ -527,7 +533,7 @@ impl Shower<'_> {
 
     fn warnings(&self, limit: Option<&Limit>, errors_only: bool) -> Listing {
         let (skip, count) = limit.map_or((0, usize::MAX), bounds);
-        let listed = self.session.warnings.list().iter();
+        let listed = self.session.state.warnings.list().iter();
         let rows = listed
             .filter(|condition| !errors_only || condition.level == Level::Error)
             .skip(skip)
@@ -544,7 +550,7 @@ impl Shower<'_> {
     }
 
     fn profile(&self, (types, query, limit): profile::Asked<'_>) -> SqlResult<Listing> {
-        let id = self.session.profiles.as_ref().map_or(0, |profiles| profiles.asked_for(query));
+        let id = self.session.profiles.map_or(0, |profiles| profiles.asked_for(query));
         let is_asked_for = |row: &[Value]| row.first() == Some(&Value::Int(id));
         let mut listing = picked(self.required("PROFILING")?, &profile::columns_of(types), is_asked_for)?;
         let (skip, count) = limit.map_or((0, usize::MAX), bounds);

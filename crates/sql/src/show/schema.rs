@@ -6,8 +6,8 @@ use palisade_catalog::{SqlType, Value};
 
 use super::Shower;
 use crate::bind::Binder;
-use crate::expr::Context;
-use crate::{Host, Session, SqlResult, VirtualTable};
+use crate::exec::ExecContext;
+use crate::{Host, SessionState, SqlResult, VirtualTable};
 
 /// The schemas that exist without being in the dictionary.
 pub const VIRTUAL: [&str; 2] = ["information_schema", "performance_schema"];
@@ -24,7 +24,7 @@ pub fn is_virtual_schema(host: &dyn Host, name: &str) -> bool {
 }
 
 /// 1044 for changes of a virtual schema.
-pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &Session) -> SqlResult<()> {
+pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &SessionState) -> SqlResult<()> {
     if is_virtual_schema(host, schema) {
         return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, schema));
     }
@@ -45,7 +45,7 @@ pub fn virtual_columns(
     schema: &str,
     name: &str,
 ) -> SqlResult<Option<Vec<(String, SqlType)>>> {
-    let shower = Shower { engine: binder.engine, host: binder.host, session: binder.session };
+    let shower = Shower { engine: binder.engine, host: binder.host, session: binder.view };
     if schema == crate::ddl::table::SYSTEM && binder.dictionary.table(schema, name).is_err() {
         // It may be one of those that hold nothing.
         let empty = find(&shower, schema, name, false);
@@ -68,12 +68,12 @@ fn named(columns: Vec<(&'static str, SqlType)>) -> Vec<(String, SqlType)> {
 }
 
 /// The rows of a virtual table.
-pub fn virtual_rows(cx: &Context<'_>, schema: &str, name: &str) -> SqlResult<Vec<Vec<Value>>> {
-    let shower = Shower { engine: cx.engine, host: cx.host, session: cx.session };
+pub fn virtual_rows(cx: &ExecContext<'_, '_>, schema: &str, name: &str) -> SqlResult<Vec<Vec<Value>>> {
+    let shower = Shower { engine: cx.execution.engine, host: cx.execution.host, session: cx.session_view() };
     let is_storage = name.eq_ignore_ascii_case("FILES")
         || name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("innodb_"));
     if is_storage && cx.session.restricted && schema.eq_ignore_ascii_case("information_schema") {
-        cx.host.check_sees_storage(cx.session)?;
+        cx.execution.host.check_sees_storage(cx.session)?;
     }
     match find(&shower, schema, name, true) {
         Some(table) => Ok(table.rows),

@@ -50,7 +50,7 @@ fn count_down(killed: &Mutex<Option<(KillFlag, usize)>>) {
     }
 }
 
-impl Host for Bench {
+impl Services for Bench {
     fn may_compute(&self, _: u64) -> bool {
         self.questions.fetch_add(1, Ordering::Relaxed);
         count_down(&self.killed_asking);
@@ -61,24 +61,39 @@ impl Host for Bench {
         self.patience.store(self.patience.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
         true
     }
+    fn variable(&self, _: &SessionState, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
+        Ok(None)
+    }
+    fn named_locks(&self) -> &Arc<NamedLocks> {
+        &self.named_locks
+    }
+    fn unix_micros(&self) -> i64 {
+        1_795_250_460_000_000
+    }
+    fn random(&self) -> u64 {
+        7
+    }
+    fn version(&self) -> &str {
+        "8.4.0-test"
+    }
+}
+
+impl Host for Bench {
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         count_down(&self.killed);
         Box::pin(palisade_sql::run::yield_now())
     }
-    fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
-        Ok(None)
-    }
     fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
         Ok(())
     }
-    fn variables(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
+    fn variables(&self, _: &SessionState, _: Scope) -> Vec<(String, String)> {
         Vec::new()
     }
-    fn status(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
+    fn status(&self, _: SessionView<'_>, _: Scope) -> Vec<(String, String)> {
         Vec::new()
     }
-    fn virtual_table(&self, _: &Session, _: &str, _: &str, _: bool) -> Option<VirtualTable> {
+    fn virtual_table(&self, _: SessionView<'_>, _: &str, _: &str, _: bool) -> Option<VirtualTable> {
         None
     }
     fn virtual_table_names(&self) -> Vec<(String, String)> {
@@ -87,7 +102,7 @@ impl Host for Bench {
     fn count_prepared(&self) -> SqlResult<Counted> {
         self.prepared_statements.one_more(u64::MAX)
     }
-    fn kill(&self, _: &Session, _: u64, _: bool) -> SqlResult<()> {
+    fn kill(&self, _: &SessionState, _: u64, _: bool) -> SqlResult<()> {
         Ok(())
     }
     fn administer<'a>(
@@ -115,18 +130,6 @@ impl Host for Bench {
                 Poll::Pending => Poll::Pending,
             }
         }))
-    }
-    fn named_locks(&self) -> &Arc<NamedLocks> {
-        &self.named_locks
-    }
-    fn unix_micros(&self) -> i64 {
-        1_795_250_460_000_000
-    }
-    fn random(&self) -> u64 {
-        7
-    }
-    fn version(&self) -> &str {
-        "8.4.0-test"
     }
 }
 

@@ -83,7 +83,7 @@ impl Twins {
     fn new(sql: &Arc<Sql>, fault: Fault) -> Twins {
         let [writer, reader] = [1, 2].map(|number| {
             let mut client = Client::new(sql, number);
-            client.session.variables.sql_mode = SqlMode::of(0);
+            client.session.state.variables.sql_mode = SqlMode::of(0);
             client
         });
         let mut twins = Twins { writer, reader, fault, log: String::new(), tally: Tally::default() };

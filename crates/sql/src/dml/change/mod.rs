@@ -75,8 +75,10 @@ impl Sql {
         if !plan.is_update {
             return Ok(Completion { affected_rows: changed, ..Completion::default() });
         }
-        let info =
-            format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", session.warnings.count());
+        let info = format!(
+            "Rows matched: {matched}  Changed: {changed}  Warnings: {}",
+            session.state.warnings.count()
+        );
         let affected_rows = if session.client_found_rows { matched } else { changed };
         Ok(Completion { affected_rows, info, ..Completion::default() })
     }

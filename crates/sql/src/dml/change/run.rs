@@ -16,9 +16,9 @@ use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given, row_error};
 use crate::dml::store::{duplicate_entry, encode_row, in_table};
-use crate::exec::State;
+use crate::exec::{ExecContext, State};
+use crate::expr::Slot;
 use crate::expr::context::view;
-use crate::expr::{Context, Slot};
 use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::work::Work;
@@ -52,7 +52,7 @@ impl<'p> ChangeRun<'p> {
     }
 
     /// Changes every row that the plan finds.
-    pub async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+    pub async fn all(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
         let query = plan
             .plan
@@ -81,7 +81,7 @@ impl<'p> ChangeRun<'p> {
         while drive(cx, |cx| state.next(&query.root, cx)).await? {
             let mut joined: Option<Arc<[Slot]>> = None;
             for (position, target) in plan.targets.iter().enumerate() {
-                let Some((table, row, _)) = cx.frame.slots.at(target.slot)?.stored() else { continue };
+                let Some((table, row, _)) = cx.state.frame.slots.at(target.slot)?.stored() else { continue };
                 let key = clustered_key(table, row)?;
                 if !seen.at_mut(position)?.insert(key) {
                     continue;
@@ -90,21 +90,21 @@ impl<'p> ChangeRun<'p> {
                 let kept = match keeps_others {
                     true => match &mut joined {
                         Some(kept) => kept,
-                        joined => joined.insert(cx.frame.keep(&others)?),
+                        joined => joined.insert(cx.state.frame.keep(&others)?),
                     },
                     false => &nothing,
                 };
                 bytes += kept.iter().map(Slot::size).sum::<usize>();
-                found.at_mut(position)?.push((cx.frame.slots.at(target.slot)?.keep(), kept.clone()));
-                crate::exec::join::charge(cx, bytes)?;
+                found.at_mut(position)?.push((cx.state.frame.slots.at(target.slot)?.keep(), kept.clone()));
+                cx.session.charge(bytes)?;
             }
         }
         for (target, rows) in plan.targets.iter().zip(found) {
             for (slot, kept) in rows {
                 for (other, row) in others.iter().zip(kept.iter()) {
-                    *cx.frame.slots.at_mut(*other)? = row.clone();
+                    *cx.state.frame.slots.at_mut(*other)? = row.clone();
                 }
-                *cx.frame.slots.at_mut(target.slot)? = slot;
+                *cx.state.frame.slots.at_mut(target.slot)? = slot;
                 self.one(cx, target).await?;
                 end_row(cx).await?;
             }
@@ -113,9 +113,11 @@ impl<'p> ChangeRun<'p> {
     }
 
     /// Changes the row in the target's slot.
-    async fn one(&mut self, cx: &mut Context<'_>, target: &Target) -> SqlResult<()> {
+    async fn one(&mut self, cx: &mut ExecContext<'_, '_>, target: &Target) -> SqlResult<()> {
         let plan = self.plan;
-        let Some((table, row, mut stamp)) = cx.frame.slots.at(target.slot)?.stored() else { return Ok(()) };
+        let Some((table, row, mut stamp)) = cx.state.frame.slots.at(target.slot)?.stored() else {
+            return Ok(());
+        };
         let table = table.clone();
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
@@ -142,7 +144,7 @@ impl<'p> ChangeRun<'p> {
                 deleted.await.map(Some)
             };
             if let Some(before) = before.take() {
-                *cx.frame.slots.at_mut(target.slot)? = before;
+                *cx.state.frame.slots.at_mut(target.slot)? = before;
             }
             match outcome? {
                 // Matched is locked, changed or not.
@@ -157,7 +159,7 @@ impl<'p> ChangeRun<'p> {
                         self.originals.entry(key).or_insert_with(original);
                     }
                     let work = if plan.is_update { Work::HandlerUpdate } else { Work::HandlerDelete };
-                    cx.session.work.add(work, 1);
+                    cx.execution.work.add(work, 1);
                     return Ok(());
                 }
             }
@@ -179,12 +181,12 @@ impl<'p> ChangeRun<'p> {
                 Some(original) => original.clone(),
                 None => Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp },
             };
-            let known = std::mem::replace(cx.frame.slots.at_mut(target.slot)?, row);
+            let known = std::mem::replace(cx.state.frame.slots.at_mut(target.slot)?, row);
             if let Some(condition) = &plan.condition
-                && drive(cx, |cx| condition.test(cx)).await? != Some(true)
+                && drive(cx, |cx| condition.test(&mut cx.lend())).await? != Some(true)
             {
                 self.matched -= 1;
-                *cx.frame.slots.at_mut(target.slot)? = known;
+                *cx.state.frame.slots.at_mut(target.slot)? = known;
                 if newly_locked {
                     cx.transaction().unlock_row(&table, &key);
                 }
@@ -195,7 +197,12 @@ impl<'p> ChangeRun<'p> {
     }
 
     /// Locks the row in `self.bytes`, which is not changed after all; false if it is no longer the version `stamp`.
-    async fn hold(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, stamp: RowStamp) -> SqlResult<bool> {
+    async fn hold(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<bool> {
         let key = clustered_key(table, &self.bytes)?;
         let found = read_locked(cx, table, &key, &mut self.old).await?;
         Ok(found && self.old.stamp() == stamp)
@@ -204,7 +211,7 @@ impl<'p> ChangeRun<'p> {
     /// Changes the row in `self.bytes` with all that depends on it; `None` if it needs no change or was skipped.
     async fn apply_with_kin(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         target: &Target,
         table: &Arc<Table>,
         stamp: RowStamp,
@@ -226,7 +233,7 @@ impl<'p> ChangeRun<'p> {
 
     async fn delete_with_kin(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         target: &Target,
         table: &Arc<Table>,
         stamp: RowStamp,
@@ -249,7 +256,7 @@ impl<'p> ChangeRun<'p> {
     /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
     async fn update(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         target: &Target,
         table: &Arc<Table>,
         stamp: RowStamp,
@@ -328,7 +335,7 @@ impl ChangeRun<'_> {
     /// mostly have no rules, so that its future stays small.
     async fn follow_rules(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         target: &Target,
         table: &Arc<Table>,
         all: &mut [Value],
@@ -359,7 +366,7 @@ type Assigned = SmallVec<[(usize, Value); 2]>;
 
 /// The values assigned; `None` if they are those the row has already.
 fn assigned_values(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     target: &Target,
     bytes: &[u8],
     number: u64,
@@ -374,10 +381,10 @@ fn assigned_values(
                 Cell::Default if known.generated.is_some() => continue,
                 Cell::Default => cx.default_value(target.rules.defaults.at(*column)?, known, number)?,
                 Cell::Expr(expr) => {
-                    let value = expr.eval(cx)?;
+                    let value = expr.eval(&mut cx.lend())?;
                     if value.is_null() && !known.nullable {
                         let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
-                        cx.warn_or_fail(error)?;
+                        cx.lend().warn_or_fail(error)?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
                         let stored = cx.store_of(value.as_ref(), expr, known, number);
@@ -393,14 +400,14 @@ fn assigned_values(
                     .map(|column| new_value(&old, &assigned, column).to_owned())
                     .collect();
                 let before =
-                    std::mem::replace(cx.frame.slots.at_mut(target.slot)?, Slot::Values(values.into()));
+                    std::mem::replace(cx.state.frame.slots.at_mut(target.slot)?, Slot::Values(values.into()));
                 kept.get_or_insert(before);
             }
         }
         Ok(())
     })();
     if let Some(before) = kept {
-        *cx.frame.slots.at_mut(target.slot)? = before;
+        *cx.state.frame.slots.at_mut(target.slot)? = before;
     }
     result?;
     let old = view(table, bytes)?;
@@ -419,7 +426,7 @@ fn assigned_values(
 
 /// Reads a row by its clustered key, and locks it.
 async fn read_locked(
-    cx: &mut Context<'_>,
+    cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     key: &[u8],
     row: &mut RowBuf,

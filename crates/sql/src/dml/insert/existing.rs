@@ -15,8 +15,9 @@ use super::{Cell, InsertRun};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::store::{duplicate_entry, encode_row, in_table, value_in};
+use crate::exec::ExecContext;
+use crate::expr::Slot;
 use crate::expr::context::view;
-use crate::expr::{Context, Slot};
 use crate::place::At;
 use crate::run::drive;
 use crate::work::Work;
@@ -34,7 +35,7 @@ impl InsertRun<'_> {
     /// Reads the row that collides in `index`, locked; false if it is gone meanwhile.
     async fn read_existing(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         index: usize,
         strength: LockMode,
@@ -44,7 +45,7 @@ impl InsertRun<'_> {
         let search = collision::search_key(table, index, |column| Ok(values.at(column)?.as_ref()))?;
         if strength == LockMode::Exclusive {
             // MySQL's engine finds and locks the row that stops an INSERT within the call that inserts
-            cx.session.work.add(Work::HandlerReadKey, 1);
+            cx.execution.work.add(Work::HandlerReadKey, 1);
         }
         collision::read_locked(cx, table, index, &search, strength, found).await
     }
@@ -53,7 +54,7 @@ impl InsertRun<'_> {
     /// gone meanwhile.
     pub(super) async fn hold_existing(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         index: usize,
     ) -> SqlResult<bool> {
@@ -64,7 +65,7 @@ impl InsertRun<'_> {
     /// is the same stays, and counts as inserted only.
     pub(super) async fn delete_existing(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         index: usize,
     ) -> SqlResult<Replaced> {
@@ -89,7 +90,7 @@ impl InsertRun<'_> {
                 .await?;
                 match outcome {
                     Some(UpdateOutcome::Done) => {
-                        cx.session.work.add(Work::HandlerUpdate, 1);
+                        cx.execution.work.add(Work::HandlerUpdate, 1);
                         family.after_replace(cx, &old, values).await?;
                         return Ok(Replaced::Updated);
                     }
@@ -110,7 +111,7 @@ impl InsertRun<'_> {
             })
             .await?;
             if outcome == UpdateOutcome::Done {
-                cx.session.work.add(Work::HandlerDelete, 1);
+                cx.execution.work.add(Work::HandlerDelete, 1);
                 if let Some(family) = &self.plan.family {
                     let old = view(table, found.row())?.to_values();
                     family.after_replace(cx, &old, values).await?;
@@ -124,7 +125,7 @@ impl InsertRun<'_> {
     /// keys keep as it is stays so.
     pub(super) async fn update_existing(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         index: usize,
         number: u64,
@@ -143,7 +144,7 @@ impl InsertRun<'_> {
 
     async fn update_found(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         index: usize,
         number: u64,
@@ -157,11 +158,11 @@ impl InsertRun<'_> {
                 return Ok(false);
             }
             let old = view(table, found.row())?.to_values();
-            *cx.frame.slots.at_mut(plan.inserted)? = Slot::Values(values.into());
+            *cx.state.frame.slots.at_mut(plan.inserted)? = Slot::Values(values.into());
             let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
             let changed = plan.updates.iter().any(|(column, _)| new.get(*column) != old.get(*column));
             if !changed {
-                self.affected += u64::from(cx.session.client_found_rows);
+                self.affected += u64::from(cx.execution.counts_found_rows);
                 return Ok(true);
             }
             if (plan.rules.generates() || plan.rules.checks())
@@ -184,7 +185,7 @@ impl InsertRun<'_> {
                 .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
-                    cx.session.work.add(Work::HandlerUpdate, 1);
+                    cx.execution.work.add(Work::HandlerUpdate, 1);
                     if let Some(family) = &plan.family {
                         family.after_update(cx, &old, &new).await?;
                     }
@@ -218,19 +219,19 @@ impl InsertRun<'_> {
         }
     }
 
-    fn updated(&self, cx: &mut Context<'_>, old: &[Value], number: u64) -> SqlAttempt<Vec<Value>> {
+    fn updated(&self, cx: &mut ExecContext<'_, '_>, old: &[Value], number: u64) -> SqlAttempt<Vec<Value>> {
         let plan = self.plan;
         let mut new = old.to_vec();
         for (column, cell) in &plan.updates {
             let known = plan.table.columns.at(*column)?;
-            *cx.frame.slots.at_mut(plan.existing)? = Slot::Values(new.as_slice().into());
+            *cx.state.frame.slots.at_mut(plan.existing)? = Slot::Values(new.as_slice().into());
             *new.at_mut(*column)? = match cell {
                 Cell::Default if known.generated.is_some() => continue,
                 Cell::Default => cx.default_value(plan.rules.defaults.at(*column)?, known, number)?,
                 Cell::Expr(expr) => {
-                    let value = expr.eval(cx)?;
+                    let value = expr.eval(&mut cx.lend())?;
                     if value.is_null() && !known.nullable {
-                        cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
+                        cx.lend().warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
                         let stored = cx.store_of(value.as_ref(), expr, known, number);

@@ -103,10 +103,13 @@ impl Sql {
         let records = run.records - run.refused;
         let duplicates = if plan.ignore { records - run.written } else { run.duplicates };
         if let Some(generated) = numbers.generated {
-            session.last_insert_id = generated;
+            session.state.last_insert_id = generated;
         }
         let info = if plan.rows.len() > 1 || plan.plan.query.is_some() {
-            format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.count())
+            format!(
+                "Records: {records}  Duplicates: {duplicates}  Warnings: {}",
+                session.state.warnings.count()
+            )
         } else {
             String::new()
         };

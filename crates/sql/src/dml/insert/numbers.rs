@@ -14,7 +14,7 @@ use palisade_catalog::{SqlType, Value};
 use palisade_engine::{AutoIncrementLockMode, RowsToCome, Table};
 
 use crate::SqlResult;
-use crate::expr::Context;
+use crate::exec::ExecContext;
 use crate::run::drive;
 
 /// Most values that are reserved at once for rows that nobody has counted.
@@ -62,7 +62,7 @@ impl Numbers {
     /// The next one, `left` rows being still to come with its own.
     pub(super) async fn next(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         table: &Arc<Table>,
         left: u64,
     ) -> SqlResult<u64> {
@@ -96,7 +96,7 @@ impl Numbers {
     /// A row comes with this value.
     pub(super) async fn given(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         table: &Arc<Table>,
         value: &Value,
     ) -> SqlResult<()> {
@@ -141,7 +141,11 @@ pub(super) fn numbered(ty: &SqlType, value: u64) -> SqlResult<Value> {
 }
 
 /// Says to the table that an update has given a row this value, if it counts for anything there.
-pub(in crate::dml) async fn note_given(cx: &mut Context<'_>, table: &Table, value: &Value) -> SqlResult<()> {
+pub(in crate::dml) async fn note_given(
+    cx: &mut ExecContext<'_, '_>,
+    table: &Table,
+    value: &Value,
+) -> SqlResult<()> {
     match positive(value) {
         Some(value) => drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await,
         None => Ok(()),

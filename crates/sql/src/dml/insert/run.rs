@@ -13,10 +13,9 @@ use super::numbers::{Numbers, numbered};
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::is_violation;
 use crate::dml::store::{ColumnDefault, duplicate_entry, encode_row, in_table, value_in};
-use crate::exec::State;
-use crate::exec::join::charge;
+use crate::exec::{ExecContext, State};
 use crate::expr::context::values_size;
-use crate::expr::{Context, Expr, Node, Slot};
+use crate::expr::{Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::run::{drive, end_row};
@@ -61,7 +60,11 @@ impl<'p> InsertRun<'p> {
     }
 
     /// LOAD DATA's row before its fields.
-    pub(in crate::dml) async fn begin_row(&self, cx: &mut Context<'_>, number: u64) -> SqlResult<Vec<Value>> {
+    pub(in crate::dml) async fn begin_row(
+        &self,
+        cx: &mut ExecContext<'_, '_>,
+        number: u64,
+    ) -> SqlResult<Vec<Value>> {
         drive(cx, |cx| {
             let mut values = self.start(cx, number)?;
             self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
@@ -73,7 +76,7 @@ impl<'p> InsertRun<'p> {
     /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
     pub(in crate::dml) async fn field(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         value: Option<Value>,
         ty: &SqlType,
         column: usize,
@@ -84,7 +87,7 @@ impl<'p> InsertRun<'p> {
             None if known.nullable => Ok(Value::Null),
             None => Ok(palisade_catalog::store::implicit_default(known)),
             Some(Value::Null) if !known.auto_increment && !known.nullable => {
-                cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
+                cx.lend().warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
                 Ok(palisade_catalog::store::implicit_default(known))
             }
             Some(value) => {
@@ -96,7 +99,7 @@ impl<'p> InsertRun<'p> {
     /// LOAD DATA's SET: the values from `first` on.
     pub(in crate::dml) async fn assign(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &mut [Value],
         first: usize,
         number: u64,
@@ -110,7 +113,7 @@ impl<'p> InsertRun<'p> {
         Ok(())
     }
 
-    pub(super) async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+    pub(super) async fn all(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
         let Some(query) = &plan.plan.query else {
             let total = plan.rows.len() as u64;
@@ -144,7 +147,7 @@ impl<'p> InsertRun<'p> {
             let Some(given) = given else { break };
             if plan.buffered {
                 bytes += values_size(&given);
-                charge(cx, bytes)?;
+                cx.session.charge(bytes)?;
                 buffer.push(given);
                 continue;
             }
@@ -164,15 +167,15 @@ impl<'p> InsertRun<'p> {
     }
 
     /// The query's row is where ON DUPLICATE KEY UPDATE finds it, if that reads it.
-    fn place(&self, cx: &mut Context<'_>, given: Vec<Value>) -> SqlResult<()> {
+    fn place(&self, cx: &mut ExecContext<'_, '_>, given: Vec<Value>) -> SqlResult<()> {
         if let Some(slot) = self.plan.given {
-            *cx.frame.slots.at_mut(slot)? = Slot::Values(given.into());
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(given.into());
         }
         Ok(())
     }
 
     /// The row that VALUES gives; NULL stands where AUTO_INCREMENT is to give the value.
-    fn values(&self, cx: &mut Context<'_>, cells: &[Cell], number: u64) -> SqlAttempt<Vec<Value>> {
+    fn values(&self, cx: &mut ExecContext<'_, '_>, cells: &[Cell], number: u64) -> SqlAttempt<Vec<Value>> {
         let plan = self.plan;
         let mut values = self.start(cx, number)?;
         for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate() {
@@ -189,7 +192,7 @@ impl<'p> InsertRun<'p> {
     #[inline]
     fn cell(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &[Value],
         place: usize,
         cell: &Cell,
@@ -197,7 +200,7 @@ impl<'p> InsertRun<'p> {
     ) -> SqlAttempt<Value> {
         let column = *self.plan.columns.at(place)?;
         if self.plan.reads_row {
-            *cx.frame.slots.at_mut(self.plan.existing)? = Slot::Values(self.row_so_far(values, place)?);
+            *cx.state.frame.slots.at_mut(self.plan.existing)? = Slot::Values(self.row_so_far(values, place)?);
         }
         match cell {
             Cell::Default => self.default(cx, column, number),
@@ -211,7 +214,7 @@ impl<'p> InsertRun<'p> {
                 if let Some(value) = value {
                     return Ok(self.stored(cx, value, Origin::Expr(expr), column, number)?);
                 }
-                let value = expr.eval(cx)?;
+                let value = expr.eval(&mut cx.lend())?;
                 Ok(self.stored(cx, &value, Origin::Expr(expr), column, number)?)
             }
         }
@@ -238,7 +241,7 @@ impl<'p> InsertRun<'p> {
 
     fn values_of(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         given: &[Value],
         output: &[Expr],
         number: u64,
@@ -255,7 +258,7 @@ impl<'p> InsertRun<'p> {
     /// gives, wherever those stand, and the defaults that are constants.
     fn compute_defaults(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &mut [Value],
         number: u64,
         is_wanted: impl Fn(usize) -> bool,
@@ -266,7 +269,7 @@ impl<'p> InsertRun<'p> {
         }
         for (column, default) in rules.defaults.iter().enumerate() {
             if matches!(default, ColumnDefault::Expr(_)) && is_wanted(column) {
-                *cx.frame.slots.at_mut(*existing)? = Slot::Values((&*values).into());
+                *cx.state.frame.slots.at_mut(*existing)? = Slot::Values((&*values).into());
                 let known = table.columns.at(column)?;
                 let value = cx.default_value(default, known, number);
                 *values.at_mut(column)? =
@@ -277,7 +280,7 @@ impl<'p> InsertRun<'p> {
     }
 
     /// A row with the defaults of the columns that are not given, NULL for those that are expressions.
-    fn start(&self, cx: &mut Context<'_>, number: u64) -> SqlAttempt<Vec<Value>> {
+    fn start(&self, cx: &mut ExecContext<'_, '_>, number: u64) -> SqlAttempt<Vec<Value>> {
         let mut values = vec![Value::Null; self.plan.table.columns.len()];
         for (column, value) in values.iter_mut().enumerate() {
             if !self.plan.columns.contains(&column) {
@@ -287,7 +290,7 @@ impl<'p> InsertRun<'p> {
         Ok(values)
     }
 
-    fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
+    fn default(&self, cx: &mut ExecContext<'_, '_>, column: usize, number: u64) -> SqlAttempt<Value> {
         let known = self.plan.table.columns.at(column)?;
         if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
             return Ok(Value::Null);
@@ -300,7 +303,7 @@ impl<'p> InsertRun<'p> {
 
     fn stored(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         value: &Value,
         origin: Origin<'_>,
         column: usize,
@@ -313,7 +316,7 @@ impl<'p> InsertRun<'p> {
             }
             let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
             let single = self.plan.rows.len() == 1;
-            if cx.strict || single && !self.plan.ignore {
+            if cx.state.strict || single && !self.plan.ignore {
                 return Err(error);
             }
             cx.session.warnings.warn(error);
@@ -324,7 +327,7 @@ impl<'p> InsertRun<'p> {
             Origin::Type(ty) => cx.store(value.as_ref(), ty, known, number),
         };
         let stored = stored.map_err(|error| in_table(error, &self.plan.table, known))?;
-        if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+        if known.auto_increment && is_zero(&stored) && !cx.lend().mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             return Ok(Value::Null);
         }
         Ok(stored)
@@ -333,7 +336,7 @@ impl<'p> InsertRun<'p> {
     /// Inserts one row, `left` being the number of rows still to come with it.
     pub(in crate::dml) async fn insert(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         mut values: Vec<Value>,
         number: u64,
         left: u64,
@@ -375,7 +378,7 @@ impl<'p> InsertRun<'p> {
         }
         encode_row(cx, table, value_in(&values), &mut self.encoded).await?;
         loop {
-            cx.session.work.add(Work::HandlerWrite, 1);
+            cx.execution.work.add(Work::HandlerWrite, 1);
             let encoded = &self.encoded;
             let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
                 Ok(()) => Ok(None),
@@ -435,7 +438,7 @@ impl<'p> InsertRun<'p> {
     /// Computes the generated columns of a row and checks it; false if IGNORE skips it.
     pub(super) async fn follow_rules(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut ExecContext<'_, '_>,
         values: &mut [Value],
         number: u64,
     ) -> SqlResult<bool> {

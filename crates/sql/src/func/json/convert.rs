@@ -266,9 +266,9 @@ impl Context<'_> {
         }
         // what is wrong with the text is told in terms of JSON
         let before = self.session.warnings.clone();
-        let strict = std::mem::replace(&mut self.strict, false);
+        let strict = std::mem::replace(&mut self.state.strict, false);
         let cast = self.cast(value.clone(), &Expr::literal(value, ty), target);
-        self.strict = strict;
+        self.state.strict = strict;
         let is_whole = self.session.warnings.count() == before.count();
         let cast = cast?;
         if cast.is_null() || !is_whole {

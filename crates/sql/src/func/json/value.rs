@@ -58,9 +58,9 @@ fn default(cx: &mut Context<'_>, clause: &[Expr]) -> SqlAttempt<Value> {
             return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "YEAR", "json_value").into());
         }
     }
-    let strict = std::mem::replace(&mut cx.strict, true);
+    let strict = std::mem::replace(&mut cx.state.strict, true);
     let value = default.eval(cx);
-    cx.strict = strict;
+    cx.state.strict = strict;
     value
 }
 
@@ -197,10 +197,10 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
     }
     // What CAST would warn of is an error here, and told by the clause.
     let warnings = cx.session.warnings.clone();
-    let strict = std::mem::replace(&mut cx.strict, true);
+    let strict = std::mem::replace(&mut cx.state.strict, true);
     let operand = Expr { ty: SqlType::Json, ..Expr::null() };
     let cast = cx.cast_from_json(&value.to_text(), &operand, &target);
-    cx.strict = strict;
+    cx.state.strict = strict;
     cx.session.warnings = warnings;
     // Unlike CAST, it cuts what the type has no digits for.
     Ok(cast.ok().filter(|value| !value.is_null()).map(|value| match value {
