@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Replaces a definition, as [`alter_definition`](Self::alter_definition) does, and the secondary indexes
-    /// with it: those of `def` that have no number (`id` 0) are built, those that it has no more go. Errors
+    /// with it: those of `def` that have no trees are built, those that it has no more go. Errors
     /// as of [`add_indexes`](Self::add_indexes).
     pub async fn change_indexes(
         self: &Arc<Self>,

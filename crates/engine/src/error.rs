@@ -2,6 +2,7 @@
 
 use palisade_base::error_catalogue as catalogue;
 use palisade_base::{MysqlError, PageNo, SpaceId, mysql_error};
+use palisade_catalog::descriptor::DescriptorError;
 
 /// An error of the engine. [`MysqlError`] is made from it with `From`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,6 +122,9 @@ pub enum Error {
     /// The engine is shutting down (1053).
     #[error("server shutdown in progress")]
     ShuttingDown,
+    /// The data directory has something that only a later version of the server can read. Nothing is damaged.
+    #[error("the data directory is of a later version of the server: {0}")]
+    LaterVersion(String),
     /// A definition makes no sense to the engine.
     #[error("{0}")]
     Definition(String),
@@ -183,6 +187,7 @@ impl From<Error> for MysqlError {
             | Error::Inconsistent(_)
             | Error::Unusable(_)
             | Error::Io(_)
+            | Error::LaterVersion(_)
             | Error::Definition(_) => {
                 MysqlError::with_message(&catalogue::ER_UNKNOWN_ERROR, error.to_string())
             }
@@ -263,9 +268,12 @@ impl From<std::io::Error> for Error {
     }
 }
 
-impl From<palisade_catalog::descriptor::DescriptorError> for Error {
-    fn from(error: palisade_catalog::descriptor::DescriptorError) -> Self {
-        Error::Definition(error.to_string())
+impl From<DescriptorError> for Error {
+    fn from(error: DescriptorError) -> Self {
+        match error {
+            DescriptorError::UnknownVersion(_) => Error::LaterVersion(error.to_string()),
+            _ => Error::Definition(error.to_string()),
+        }
     }
 }
 

@@ -601,11 +601,7 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// others must be served, and it can be dropped. Every other use of it is answered with what is wrong; but
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
-    if !def.is_placed() || def.partitions.len() > 1 {
-        let (schema, name, count) = (&def.schema, &def.name, def.partitions.len());
-        let what = format!("table `{schema}`.`{name}` has {count} partitions, and one is supported");
-        return Err(Error::Inconsistent(what));
-    }
+    check_placed(&def)?;
     let (mut spaces, mut damaged) = (Vec::new(), None);
     for id in def.spaces() {
         let (space, damage) = open_partition(base, id, &def)?;
@@ -625,6 +621,16 @@ fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
         Err((id, damage)) => damaged_runtime(base, &def, spaces, (id, damage)),
     };
     Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
+}
+
+/// Whether a table is where this version can find it.
+pub(crate) fn check_placed(def: &TableDef) -> Result<(), Error> {
+    let (schema, name) = (&def.schema, &def.name);
+    match def.partitions.len() {
+        2.. => Err(Error::LaterVersion(format!("table `{schema}`.`{name}` has several partitions"))),
+        _ if def.is_placed() => Ok(()),
+        _ => Err(Error::Inconsistent(format!("nothing says where table `{schema}`.`{name}` is"))),
+    }
 }
 
 /// Opens the space of a partition: with what is wrong with it.

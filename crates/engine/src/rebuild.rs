@@ -26,7 +26,7 @@ use palisade_txn::undo::segment::UNDO_SPACE;
 use crate::build::insert_built_row;
 use crate::dictionary::{DICTIONARY_INDEX, schema_key, table_key};
 use crate::info::{self, Field};
-use crate::open::{Base, FIRST_ID, SYSTEM_SPACE, create_tree};
+use crate::open::{Base, FIRST_ID, SYSTEM_SPACE, check_placed, create_tree};
 use crate::{Error, definition_copy};
 
 /// What was made.
@@ -77,6 +77,10 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
         let space = base.pool.space(id);
         let found = space.as_deref().map_or(Ok(None), definition_copy::read);
         let found = found.and_then(|bytes| bytes.as_deref().map(definition_copy::decode).transpose());
+        let found = found.and_then(|found| {
+            found.iter().try_for_each(|(_, table)| check_placed(table))?;
+            Ok(found)
+        });
         match found {
             Ok(Some((schema, table))) if names(&table, id) && schema.name == table.schema => {
                 let name = (table.schema.clone(), table.name.clone());
@@ -86,6 +90,8 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
                 }
                 continue;
             }
+            // A server of that version can read it: nothing is set aside.
+            Err(error @ Error::LaterVersion(_)) => return Err(error),
             Ok(_) => tracing::error!("{} does not say which table it is; it is set aside", path.display()),
             Err(error) => {
                 tracing::error!("{} cannot say which table it is, and is set aside: {error}", path.display());
@@ -102,7 +108,7 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
 
 /// Whether a table says that the space is one of its own.
 fn names(table: &TableDef, id: SpaceId) -> bool {
-    table.is_placed() && table.spaces().any(|space| space == id)
+    table.spaces().any(|space| space == id)
 }
 
 /// Files that another one of the same table has taken the place of.

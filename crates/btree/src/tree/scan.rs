@@ -250,8 +250,7 @@ impl Tree {
     }
 
     /// Has leaves read that follow the one at `position` of `parent`, as far as `parent` knows them: at most
-    /// `ahead`, and none that begins beyond `until`. If the last of them is in memory, all have been asked for
-    /// before.
+    /// `ahead`, and none that begins beyond `until`.
     ///
     /// They are asked for at every half of `ahead`, so that the other half, in one read where leaves are
     /// neighbours, is under way while the scan is on this one:
@@ -281,12 +280,13 @@ impl Tree {
             Direction::Forward => (node.child(position + step), position + step - 1),
             Direction::Backward => (node.child(position - step), position - step),
         };
+        let space = self.space();
+        let ahead = ahead.min(space.most_ahead());
         let half = 1_usize << (ahead / 2).max(1).ilog2();
         let ahead = ahead.min(known);
-        if ahead == 0 || self.space().has(following(ahead).0) {
-            return;
-        }
-        if !position.is_multiple_of(half) && self.space().is_coming(following(1).0) {
+        let is_due = position.is_multiple_of(half);
+        let all_are_here = || (1..=ahead).all(|step| space.has(following(step).0));
+        if ahead == 0 || is_due && all_are_here() || !is_due && space.is_coming(following(1).0) {
             return;
         }
         let mut leaves = SmallVec::<[PageNo; MOST_AHEAD]>::new();
@@ -299,7 +299,7 @@ impl Tree {
         }
         // What an optimistic reader has read means something only if nobody has changed it meanwhile.
         if parent.validate() {
-            self.space().read_ahead(leaves);
+            space.read_ahead(leaves);
         }
     }
 }

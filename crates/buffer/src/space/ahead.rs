@@ -33,6 +33,8 @@ use crate::metrics;
 
 /// Pages of an extent.
 pub(crate) const EXTENT: u32 = 64;
+/// What one reader has read ahead, at most.
+const MOST_BYTES: usize = 1 << 20;
 /// So many pages of an extent in memory have the others read.
 const CROWD: usize = 13;
 /// Extents of a space that are watched at once.
@@ -169,6 +171,11 @@ impl Space {
     /// Never waits.
     pub fn read_ahead(&self, pages: impl IntoIterator<Item = PageNo>) {
         self.begin_reads(pages, Some(&metrics::BUFFER_POOL_READ_AHEAD), |_, _| {});
+    }
+
+    /// Pages that one reader should have read ahead, at most: 1 MiB, and a small part of the pool.
+    pub fn most_ahead(&self) -> usize {
+        (MOST_BYTES / self.page_size().bytes()).min(self.core.frames.size() / 32).max(1)
     }
 
     /// As [`read_ahead`](Self::read_ahead), and not counted as that.

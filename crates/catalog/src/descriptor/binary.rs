@@ -5,9 +5,9 @@
 //! [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one. Version 2 brought
 //! [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0 or 1, which says no
 //! to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own versions of Unicode;
-//! columns of earlier versions keep the order their indexes are in. Version 4 brought partitions after the
-//! first: space and trees of the first are where those of the table were, those of the others at the end.
-//! Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a
+//! columns of earlier versions keep the order their indexes are in. Version 4 is that of tables of several
+//! partitions: space and trees of the first are where those of the table were, those of the others at the end.
+//! Others are written as version 3, so that a server of that version reads them. Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a
 //! table: `Table::new` checks it.
 
 use std::sync::Arc;
@@ -25,8 +25,10 @@ use crate::temporal::{Date, DateTime, Time, Timestamp};
 use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
-/// Version written now.
+/// The latest version that is read, and that a table of several partitions is written in.
 pub const FORMAT_VERSION: u8 = 4;
+/// The version that all else is written in.
+pub(super) const UNPARTITIONED: u8 = 3;
 
 /// Why bytes are not a descriptor, or a definition not a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -587,9 +589,13 @@ fn whole<T>(record: T, rest: &Reader<'_>) -> Result<T> {
 }
 
 pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
-    let mut out = vec![FORMAT_VERSION];
+    let later = later_partitions(def);
+    let version = if later.is_empty() { UNPARTITIONED } else { FORMAT_VERSION };
+    let mut out = vec![version];
     def.put(&mut out);
-    later_partitions(def).put(&mut out);
+    if version >= 4 {
+        later.put(&mut out);
+    }
     out
 }
 
@@ -610,7 +616,7 @@ pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
 }
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
-    let mut out = vec![FORMAT_VERSION];
+    let mut out = vec![UNPARTITIONED];
     schema.put(&mut out);
     out
 }

@@ -54,12 +54,6 @@ fn of_one_partition(prng: &mut Prng) -> TableDef {
     }
 }
 
-/// Makes the record of a table of one partition one of an earlier version, which had no list of others.
-fn as_of_version(version: u8, bytes: &mut Vec<u8>) {
-    bytes[0] = version;
-    assert_eq!(bytes.pop(), Some(0));
-}
-
 #[test]
 fn descriptors_round_trip() {
     let mut prng = Prng::new(test_seed(60));
@@ -84,9 +78,9 @@ fn flags_of_version_2_are_off_in_what_version_1_wrote() {
     def.columns[0].names_collation = false;
     def.indexes.last_mut().unwrap().implicit = false;
     let mut bytes = def.to_bytes();
-    assert_eq!(bytes[0], FORMAT_VERSION);
+    assert_eq!(bytes[0], binary::UNPARTITIONED);
     // Version 1 had a byte for each flag: 0 or 1, as the others of its byte are off.
-    as_of_version(1, &mut bytes);
+    bytes[0] = 1;
     for column in &mut def.columns {
         if let Some(collation) = column.sql_type.collation_mut() {
             *collation = collation.as_before_version_3();
@@ -103,14 +97,14 @@ fn collations_of_version_2_keep_the_order_of_their_indexes() {
     let mut bytes = def.to_bytes();
     let collation = |bytes: &[u8]| TableDef::from_bytes(bytes).unwrap().columns[0].sql_type.collation();
     assert_eq!(collation(&bytes), CollationId::UTF8MB4_UNICODE_CI);
-    as_of_version(2, &mut bytes);
+    bytes[0] = 2;
     let before = collation(&bytes);
     assert_ne!(before, CollationId::UTF8MB4_UNICODE_CI);
     assert_eq!((before.get().name, before.wire_number()), ("utf8mb4_unicode_ci", 224));
     assert!(before.get().compare("한".as_bytes(), "\u{1112}\u{1161}\u{11ab}".as_bytes()).is_eq());
     // Written again it stays what it is.
     let again = TableDef::from_bytes(&bytes).unwrap().to_bytes();
-    assert_eq!((again[0], collation(&again)), (FORMAT_VERSION, before));
+    assert_eq!((again[0], collation(&again)), (binary::UNPARTITIONED, before));
 }
 
 #[test]
@@ -124,6 +118,7 @@ fn a_partition_has_a_tree_of_each_index() {
         index.trees.push(IndexTree { id: 7, root: PageNo(3) });
     }
     assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
+    assert_eq!(def.to_bytes()[0], FORMAT_VERSION);
     // An index that is to be built has no tree yet.
     def.indexes.push(Index::new("new", vec![IndexPart::of(0)]));
     assert!(Table::new(def).is_ok());

@@ -540,10 +540,11 @@ impl Check {
         check: &TableCheck,
     ) -> Result<(), Error> {
         let what = match definition_copy::read(space) {
-            Ok(Some(bytes)) if bytes == definition_copy::encode(schema, table.def()) => return Ok(()),
-            Ok(Some(_)) => {
-                "the copy of the table's definition in its file is not the dictionary's".to_owned()
-            }
+            // By what it says: earlier versions have written the same in other bytes.
+            Ok(Some(bytes)) => match definition_copy::decode(&bytes) {
+                Ok((of, def)) if (&of, &def) == (schema, table.def()) => return Ok(()),
+                _ => "the copy of the table's definition in its file is not the dictionary's".to_owned(),
+            },
             Ok(None) => "the table's file has no copy of the table's definition".to_owned(),
             Err(error) if error.is_damage() => format!("the copy of the table's definition: {error}"),
             Err(error) => return Err(error),

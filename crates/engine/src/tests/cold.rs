@@ -130,3 +130,26 @@ fn a_long_scan_finds_the_next_leaves_in_memory() {
         assert!(found == rows());
     }
 }
+
+/// Leaves that are missing between others that are in memory are asked for before the scan gets there.
+#[test]
+fn a_long_scan_looks_for_missing_leaves_between_others() {
+    let (engine, table) = with_a_cold_table();
+    let mut client = Client::new(&engine, &table);
+    // Four rows are on a leaf: the leaves 13 to 15 stay on disk.
+    (0..ROWS).filter(|id| !(52..64).contains(id)).for_each(|id| drop(client.read(id)));
+    let mut scan =
+        Scan::new(table.clone(), 0, KeyRange::default(), Direction::Forward, ReadMode::Snapshot, false);
+    let mut batch = RowBatch::new();
+    let mut found = 0;
+    for _ in 0..12 {
+        assert!(retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap());
+        found += batch.iter().count();
+    }
+    let go_on = stop_the_disk(&engine);
+    while let Ok(true) = client.tx.scan_next(&mut scan, &mut batch) {
+        found += batch.iter().count();
+    }
+    go_on.send(()).unwrap();
+    assert_eq!(found as i64, ROWS, "no leaf was waited for");
+}

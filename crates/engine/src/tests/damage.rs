@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palisade_catalog::{CollationId, Schema};
+use palisade_catalog::{CollationId, Schema, TableDef};
 use palisade_io::{FaultFileSystem, FileSystem, OpenMode};
 
 use super::harness::*;
+use crate::definition::RowEdit;
+use crate::dictionary::table_key;
 use crate::{Direction, Engine, EngineConfig, Error, ForceRecovery, KeyRange, ReadMode, TableName};
 
 const PAGE: u64 = 16384;
@@ -511,4 +513,41 @@ fn a_whole_directory_is_whole_at_every_level() {
         assert_eq!(disk.files() == before, number >= 4);
     }
     assert_eq!(ForceRecovery::from_number(7), None);
+}
+
+/// What a later version has written is not damage: no start takes anything away for it, with force or
+/// without.
+#[test]
+fn a_directory_of_a_later_version_is_refused_and_left_as_it_is() {
+    let several = |def: &TableDef| {
+        let mut def = def.clone();
+        def.partitions.push(def.partitions[0]);
+        def.indexes.iter_mut().for_each(|index| index.trees.push(index.trees[0]));
+        def.to_bytes()
+    };
+    let unknown = |def: &TableDef| {
+        let mut bytes = def.to_bytes();
+        bytes[0] = 99;
+        bytes
+    };
+    for later in [several as fn(&TableDef) -> Vec<u8>, unknown] {
+        let fs = memory();
+        let engine = open(&fs);
+        create_schema(&engine);
+        let t = create_table(&engine, definition("t"));
+        let row = RowEdit::Put(table_key(t.id), later(t.def()));
+        engine.change_dictionary(&[row], &[]).unwrap();
+        drop(t);
+        engine.shutdown().unwrap();
+        drop(engine);
+        let files = || fs.list(Path::new("/data/spaces")).unwrap();
+        let before = files();
+        for force_recovery in [ForceRecovery::Off, ForceRecovery::IgnoreDamage] {
+            let config = EngineConfig { force_recovery, ..config() };
+            let error = Engine::open(config, fs.clone()).err().unwrap();
+            assert!(matches!(error, Error::LaterVersion(_)), "{error}");
+            assert!(!error.is_damage());
+            assert_eq!(files(), before);
+        }
+    }
 }
