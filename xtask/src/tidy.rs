@@ -32,6 +32,7 @@ const HOUSE: &[&str] = &[
     "catalog",
     "engine",
     "parser",
+    "expr",
     "sql",
     "protocol",
     "server",

@@ -209,7 +209,7 @@ mod tests {
         const SURVIVE: &str = "palisade_server::fault::survive";
         let outer = ["palisade_server::task::Task::poll", "palisade_engine::Engine::open", "main"];
         let judged = |inner: &[&str]| verdict(&stack(&[&[PANIC], inner, &outer].concat()));
-        assert_eq!(judged(&["palisade_sql::func::amount::format_bytes", SURVIVE]), Ok(()));
+        assert_eq!(judged(&["palisade_expr::func::amount::format_bytes", SURVIVE]), Ok(()));
         assert_eq!(
             judged(&["palisade_catalog::number::parse", "palisade_sql::run::drive::{{closure}}", SURVIVE]),
             Ok(())

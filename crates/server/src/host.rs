@@ -21,9 +21,9 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
+use palisade_expr::memory::ServerMemory;
+use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
-use palisade_sql::memory::ServerMemory;
-use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{

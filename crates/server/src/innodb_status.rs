@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use palisade_catalog::{SqlType, Timestamp, Value};
 use palisade_engine::PageSize;
-use palisade_sql::expr::convert::text_of;
+use palisade_expr::convert::text_of;
 use palisade_sql::{Services as _, Session, work};
 use parking_lot::Mutex;
 

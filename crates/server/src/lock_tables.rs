@@ -14,8 +14,8 @@ use palisade_catalog::{RowView, SqlType, Timestamp, Value, key};
 use palisade_engine::{
     AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table,
 };
+use palisade_expr::convert::text_of;
 use palisade_sql::Services as _;
-use palisade_sql::expr::convert::text_of;
 
 use crate::host::ServerHost;
 use crate::time_zone;

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_sql::memory::ServerMemory;
+use palisade_expr::memory::ServerMemory;
 
 /// The least that is taken by default, however little the pool leaves.
 const LEAST: u64 = 256 << 20;

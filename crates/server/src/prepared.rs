@@ -38,7 +38,7 @@ pub(crate) struct Statement {
     ahead: Option<Box<Ahead>>,
     /// Rows that wait to be fetched.
     cursor: Option<Box<Spool>>,
-    /// Bytes that the session [keeps](palisade_sql::memory::Memory::keep) for it.
+    /// Bytes that the session [keeps](palisade_expr::memory::Memory::keep) for it.
     kept: usize,
 }
 

@@ -24,9 +24,9 @@ use palisade_base::mysql_error;
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
+use palisade_expr::convert::text_of;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
-use palisade_sql::expr::convert::text_of;
 use palisade_sql::{Session, SessionState};
 use tracing::warn;
 

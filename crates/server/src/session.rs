@@ -15,6 +15,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{CollationId, Value};
+use palisade_expr::mode::SqlMode;
 use palisade_protocol::handshake::Scramble;
 use palisade_protocol::response::{
     Ok as OkPacket, SessionChange, encode_error, encode_result_end, put_change,
@@ -22,7 +23,6 @@ use palisade_protocol::response::{
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::command::Command as SqlCommand;
-use palisade_sql::mode::SqlMode;
 use palisade_sql::prepared_count::Counted;
 use palisade_sql::{Completion, Host as _, Plans, Session, SessionState};
 use tracing::warn;

@@ -12,7 +12,7 @@ use palisade_base::sysvar::{SessionSettings, Setting, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{Charset, Collation, CollationId, Zone};
 use palisade_engine::IsolationLevel;
-use palisade_sql::mode::SqlMode;
+use palisade_expr::mode::SqlMode;
 use palisade_sql::session::CompletionType;
 use palisade_sql::{Session, SessionVariables};
 
@@ -47,7 +47,7 @@ pub fn check_text(name: &str, text: &str) -> Result<String, MysqlError> {
 }
 
 fn charset(name: &str) -> Result<Charset, MysqlError> {
-    Charset::by_name(name).ok_or_else(|| palisade_sql::error::unknown_charset(name))
+    Charset::by_name(name).ok_or_else(|| palisade_expr::error::unknown_charset(name))
 }
 
 fn collation(name: &str) -> Result<&'static Collation, MysqlError> {

@@ -9,10 +9,10 @@ use palisade_base::error_catalogue::*;
 use palisade_base::sysvar::SessionSettings;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
+use palisade_expr::services::Scope;
 use palisade_parser::Hint;
 use palisade_parser::hint::HintValue;
 
-use crate::services::Scope;
 use crate::{Host, Session, SessionVariables};
 
 /// The variables that SET_VAR sets in MySQL 9.7.

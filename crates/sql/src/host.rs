@@ -6,10 +6,10 @@ use palisade_base::error_catalogue::ER_OPTION_PREVENTS_STATEMENT;
 use palisade_base::{Event, mysql_error};
 use palisade_catalog::{TableDef, Value};
 use palisade_engine::ActiveTransaction;
+use palisade_expr::services::{Scope, Services};
 use palisade_parser::ast::Statement;
 
 use crate::prepared_count::Counted;
-use crate::services::{Scope, Services};
 use crate::session::{SessionState, SessionView};
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
 
@@ -133,7 +133,7 @@ pub trait Host: Services {
         _value: Option<Value>,
         _only: bool,
     ) -> BoxFuture<'a, SqlResult<()>> {
-        Box::pin(async { Err(crate::error::not_supported("SET PERSIST")) })
+        Box::pin(async { Err(palisade_expr::error::not_supported("SET PERSIST")) })
     }
 
     /// Every system variable with its value as text, in order of name.

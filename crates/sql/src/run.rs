@@ -9,12 +9,12 @@ pub use palisade_base::event::yield_now;
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
 use palisade_engine::{Savepoint, Transaction};
+use palisade_expr::Expr;
+use palisade_expr::context::view;
+use palisade_expr::place::At;
 use smallvec::SmallVec;
 
 use crate::exec::{ExecContext, State};
-use crate::expr::Expr;
-use crate::expr::context::view;
-use crate::place::At;
 use crate::plan::{Plan, Query};
 use crate::profile;
 use crate::session::{Killed, NextTransaction, SessionState};
@@ -52,7 +52,7 @@ pub async fn drive<T>(
     }
 }
 
-/// Converts the constants of a plan that [are converted before the first row](crate::expr::beforehand).
+/// Converts the constants of a plan that [are converted before the first row](palisade_expr::beforehand).
 pub async fn convert_beforehand(cx: &mut ExecContext<'_, '_>, plan: &Plan) -> SqlResult<()> {
     match plan.beforehand.as_slice() {
         [] => Ok(()),
@@ -405,7 +405,7 @@ impl RowMaker {
                     value?;
                 } else {
                     let value = expr.eval(cx)?;
-                    self.computed.push(crate::expr::convert::sent(value, expr));
+                    self.computed.push(palisade_expr::convert::sent(value, expr));
                 }
             }
             Ok(())

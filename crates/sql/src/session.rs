@@ -13,7 +13,7 @@ use crate::command::CommandCounts;
 use crate::prepared_count::Counted;
 use crate::work::WorkDone;
 
-pub use crate::session_state::{
+pub use palisade_expr::session_state::{
     CompletionType, KEPT_LIMIT, KillFlag, Killed, SessionState, SessionVariables, UserVariable,
 };
 
@@ -76,7 +76,7 @@ pub struct NamedStatement {
     pub prepared: Arc<crate::Prepared>,
     /// Its part of the server's prepared statements.
     pub counted: Counted,
-    /// Bytes that the session [keeps](crate::memory::Memory::keep) for it.
+    /// Bytes that the session [keeps](palisade_expr::memory::Memory::keep) for it.
     pub kept: usize,
 }
 
@@ -132,7 +132,7 @@ impl Session {
         SessionView { state, work, commands, profiles: profiles.as_deref() }
     }
 
-    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](crate::memory::Memory::keep) for it;
+    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](palisade_expr::memory::Memory::keep) for it;
     /// 1037 if these are too many.
     pub fn keep_prepared(&mut self, prepared: &crate::Prepared) -> SqlResult<usize> {
         let weight = prepared.own_weight();

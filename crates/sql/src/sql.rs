@@ -6,15 +6,15 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
+use palisade_expr::beforehand::Beforehand;
+use palisade_expr::mode::SqlMode;
+use palisade_expr::place::At;
 use palisade_parser::ast::{self, Statement};
 use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions, WrongName};
 
 use crate::bind::Binder;
 use crate::command::Command;
 use crate::exec::StatementContext;
-use crate::expr::beforehand::Beforehand;
-use crate::mode::SqlMode;
-use crate::place::At;
 use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
@@ -259,7 +259,7 @@ impl Sql {
     }
 
     /// Fails if a constant of a statement that is not executed now [does not
-    /// convert](crate::expr::beforehand).
+    /// convert](palisade_expr::beforehand).
     pub(crate) fn check_constants(
         &self,
         session: &mut Session,
@@ -350,7 +350,7 @@ impl Sql {
     /// Records an error for SHOW WARNINGS.
     pub(crate) fn fail(&self, session: &mut Session, error: SqlError) -> SqlError {
         session.state.warnings.clear(session.state.variables.max_error_count);
-        session.state.warnings.push(crate::warning::Level::Error, error.clone());
+        session.state.warnings.push(palisade_expr::warning::Level::Error, error.clone());
         session.state.row_count = -1;
         session.begin_stage(&*self.host, "freeing items");
         session.state.memory.end();
@@ -410,7 +410,7 @@ impl Sql {
             }
             Err(error) => {
                 if !diagnostic {
-                    session.state.warnings.push(crate::warning::Level::Error, error.clone());
+                    session.state.warnings.push(palisade_expr::warning::Level::Error, error.clone());
                 }
                 session.state.row_count = -1;
                 Err(error)
@@ -608,7 +608,7 @@ impl Sql {
         let mut cx = context.view();
         for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
             let ast::IntoVariable::User(name) = variable else { continue };
-            crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
+            palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
     }

@@ -6,17 +6,17 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_engine::{AccessMode, IsolationLevel};
+use palisade_expr::convert::text_of;
+use palisade_expr::error::not_supported;
+use palisade_expr::place::At;
+use palisade_expr::services;
 use palisade_parser::ast::{self, Assignment, PrepareSource, Statement, TransactionScope};
 
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
 use crate::command::Command;
-use crate::error::not_supported;
 use crate::exec::StatementContext;
-use crate::expr::convert::text_of;
-use crate::place::At;
 use crate::run::{convert_beforehand, drive};
-use crate::services;
 use crate::session::{CompletionType, NamedStatement};
 use crate::sql::Sql;
 use crate::work::Work;
@@ -35,7 +35,7 @@ impl Sql {
             let allowed = self.host().check_statement(&session.state, statement);
             if let (Err(denied), Statement::Xa(_)) = (&allowed, statement) {
                 // The reason follows in SHOW WARNINGS.
-                session.state.warnings.push(crate::warning::Level::Error, denied.clone());
+                session.state.warnings.push(palisade_expr::warning::Level::Error, denied.clone());
                 return Err(mysql_error!(ER_XAER_RMERR));
             }
             allowed?;
@@ -413,7 +413,7 @@ impl Sql {
                     let mut context =
                         StatementContext::new(session, &**self.host(), self.engine(), &[], None);
                     let mut cx = context.view();
-                    crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
+                    palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
                 }
                 Assignment::System(variable, value) => {
                     let value = match value {
@@ -659,7 +659,7 @@ impl Sql {
 }
 
 /// A column of CREATE TABLE ... SELECT as CREATE TABLE declares it.
-fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr, says_collation: bool) -> String {
+fn column_text(meta: &crate::ColumnMeta, expr: &palisade_expr::Expr, says_collation: bool) -> String {
     let ty = match &expr.ty {
         SqlType::Null => SqlType::Binary { length: 0 },
         // a short constant is an INT, as in MySQL
@@ -684,9 +684,9 @@ fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr, says_collatio
 }
 
 /// Whether an expression is an integer constant of at most eight digits.
-fn is_short(expr: &crate::expr::Expr) -> bool {
+fn is_short(expr: &palisade_expr::Expr) -> bool {
     match &expr.node {
-        crate::expr::Node::Literal(Value::Int(value)) => value.unsigned_abs() < 100_000_000,
+        palisade_expr::Node::Literal(Value::Int(value)) => value.unsigned_abs() < 100_000_000,
         _ => false,
     }
 }

@@ -24,11 +24,11 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_engine::{XaBranch, XaEnd, Xid};
+use palisade_expr::warning::Level;
 use palisade_parser::ast::{self, Xa};
 
 use crate::plan::Plan;
 use crate::sql::Sql;
-use crate::warning::Level;
 use crate::{ColumnMeta, Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// The branch that a session works in.

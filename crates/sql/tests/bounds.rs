@@ -11,8 +11,8 @@ mod client;
 use std::sync::Arc;
 
 use client::{Answer, Client, processor};
+use palisade_expr::func::Function;
 use palisade_io::heap::{self, Counted, Gauged};
-use palisade_sql::func::Function;
 
 #[global_allocator]
 static HEAP: Gauged<std::alloc::System> = Counted(std::alloc::System);
@@ -126,7 +126,7 @@ fn share(call: &Call, function: &Function, (peak, length): (usize, usize)) -> f6
 fn no_function_builds_more_than_a_few_packets() {
     let mut client = start();
     let mut beyond = Vec::new();
-    for function in palisade_sql::func::all().filter(|function| !LEFT_OUT.contains(&function.name)) {
+    for function in palisade_expr::func::all().filter(|function| !LEFT_OUT.contains(&function.name)) {
         for call in calls(function) {
             let share = share(&call, function, peak(&mut client, &call.text));
             if share > 1.0 {
@@ -145,7 +145,7 @@ fn what_holds_many_packets_is_seen() {
     let mut client = start();
     let (peak, _) = peak(&mut client, &format!("SELECT LENGTH(CONCAT({}))", ["@letters"; 40].join(", ")));
     assert!(peak > 40 * PACKET, "{peak}");
-    let function = palisade_sql::func::find("concat").unwrap();
+    let function = palisade_expr::func::find("concat").unwrap();
     let call = Call { text: String::new(), long_arguments: 1, is_tree: false };
     assert!(share(&call, function, (peak, 0)) > 1.0);
 }

@@ -77,7 +77,7 @@ const ARGUMENTS: &[&str] = &[
     "x'ffffffff789c'",
 ];
 
-fn statement(prng: &mut Prng, function: &palisade_sql::func::Function) -> String {
+fn statement(prng: &mut Prng, function: &palisade_expr::func::Function) -> String {
     let least = u64::from(function.least);
     let most = u64::from(function.most).min(least + 4);
     let count = least + prng.below(most - least + 1);
@@ -99,7 +99,7 @@ fn no_function_takes_more_than_it_may() {
     let mut plain = client(Arc::default());
     let mut giving_way = client(Arc::new(Bench { interrupts: true, ..Bench::default() }));
     for _ in 0..ROUNDS {
-        for function in palisade_sql::func::all().filter(|function| !LEFT_OUT.contains(&function.name)) {
+        for function in palisade_expr::func::all().filter(|function| !LEFT_OUT.contains(&function.name)) {
             let text = statement(&mut prng, function);
             let expected = plain.answer(&text);
             if let Ok(client::Answer::Rows(rows)) = &expected {
@@ -109,7 +109,7 @@ fn no_function_takes_more_than_it_may() {
             }
             let warnings = plain.session.state.warnings.list().to_vec();
             let answer = giving_way.answer(&text);
-            if function.purity == palisade_sql::func::Purity::Pure {
+            if function.purity == palisade_expr::func::Purity::Pure {
                 assert_eq!(answer, expected, "seed {seed}: {text}");
                 assert_eq!(giving_way.session.state.warnings.list(), warnings, "seed {seed}: {text}");
             }

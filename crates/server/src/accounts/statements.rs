@@ -13,11 +13,11 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_catalog::ValueRef;
 use palisade_catalog::json::Json;
+use palisade_expr::error::not_supported;
 use palisade_parser::ast::{
     self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
-use palisade_sql::error::not_supported;
 use palisade_sql::{Access, Completion, ResultSink, Session, SessionState, SqlError, SqlResult};
 
 use super::authorize::Asker;

@@ -16,7 +16,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_engine::Engine;
-use palisade_sql::expr::convert::text_of;
+use palisade_expr::convert::text_of;
 use palisade_sql::log_tables::{GENERAL, SCHEMA, SLOW};
 use palisade_sql::sink::Collected;
 use palisade_sql::{Session, SessionVariables, Sql, SqlResult};

@@ -8,22 +8,22 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::aggregate::AggregateSpec;
+use palisade_expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
+use palisade_expr::bits;
+use palisade_expr::common::text_of;
+use palisade_expr::compare::{incompatible, result_collation};
+use palisade_expr::convert::is_chosen;
+use palisade_expr::func::control::{ANY_VALUE, COALESCE, IF, NULLIF};
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+use palisade_expr::{CastTarget, Coercibility, Expr, Node};
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::{OuterColumn, Scope};
 use super::types::{Member, as_number, member_as_text, transcode_to};
 use crate::SqlResult;
-use crate::expr::aggregate::AggregateSpec;
-use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
-use crate::expr::bits;
-use crate::expr::common::text_of;
-use crate::expr::compare::{incompatible, result_collation};
-use crate::expr::convert::is_chosen;
-use crate::expr::order::SortKey;
-use crate::expr::{CastTarget, Coercibility, Expr, Node};
-use crate::func::control::{ANY_VALUE, COALESCE, IF, NULLIF};
-use crate::place::At;
 use crate::plan::conditions::expr_slots;
 
 /// Bytes that an operand of BIT_AND and its like has at most.

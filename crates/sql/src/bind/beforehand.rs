@@ -1,14 +1,14 @@
-//! Which constants beside dates and times are [converted before the first row](crate::expr::beforehand), and
+//! Which constants beside dates and times are [converted before the first row](palisade_expr::beforehand), and
 //! how texts beside dates are read.
 
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::beforehand::{Beforehand, Beside, Standing, Unfit};
+use palisade_expr::func::Purity;
+use palisade_expr::{CastTarget, Comparison, Expr, Node};
 
 use super::Binder;
 use super::predicate::is_mixed;
-use crate::expr::beforehand::{Beforehand, Beside, Standing, Unfit};
-use crate::expr::{CastTarget, Comparison, Expr, Node};
-use crate::func::Purity;
 
 /// Reads a literal text as a date and time once for all, if it is one without doubt.
 pub(super) fn literal_date(expr: &mut Expr) {

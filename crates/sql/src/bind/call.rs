@@ -3,6 +3,12 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_expr::compare::{aggregate_collations, domain_of, is_written, result_collation, text_collation};
+use palisade_expr::func::control::{IF, NULLIF};
+use palisade_expr::func::turns::{Read, Turn};
+use palisade_expr::func::{self, Function, Purity, absent};
+use palisade_expr::place::At;
+use palisade_expr::{Coercibility, Domain, Expr, Node};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
 
@@ -14,12 +20,6 @@ use super::types::{
     transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
-use crate::expr::compare::{aggregate_collations, domain_of, is_written, result_collation, text_collation};
-use crate::expr::{Coercibility, Domain, Expr, Node};
-use crate::func::control::{IF, NULLIF};
-use crate::func::turns::{Read, Turn};
-use crate::func::{self, Function, Purity, absent};
-use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 /// GROUPING()'s arguments, at most: a bit for each.

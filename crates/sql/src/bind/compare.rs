@@ -2,6 +2,11 @@
 
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_expr::beforehand::Standing;
+use palisade_expr::bits;
+use palisade_expr::compare::{domain_of, domain_of_operands};
+use palisade_expr::convert::text_of;
+use palisade_expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::Binder;
@@ -13,11 +18,6 @@ use super::types::{
     transcode_beside_document, transcode_to, variable_as_integer,
 };
 use crate::SqlResult;
-use crate::expr::beforehand::Standing;
-use crate::expr::bits;
-use crate::expr::compare::{domain_of, domain_of_operands};
-use crate::expr::convert::text_of;
-use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
 
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.

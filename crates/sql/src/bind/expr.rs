@@ -5,6 +5,14 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, Decimal, SqlType, Value};
+use palisade_expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
+use palisade_expr::bits;
+use palisade_expr::common::{common, text_of};
+use palisade_expr::compare::{aggregate_collations, incompatible, result_collation};
+use palisade_expr::place::At;
+use palisade_expr::{
+    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
+};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
 use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
@@ -16,14 +24,6 @@ use super::types::{
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
-use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
-use crate::expr::bits;
-use crate::expr::common::{common, text_of};
-use crate::expr::compare::{aggregate_collations, incompatible, result_collation};
-use crate::expr::{
-    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
-};
-use crate::place::At;
 use crate::plan::Query;
 use crate::session::UserVariable;
 use crate::{SqlError, SqlResult};
@@ -259,7 +259,7 @@ impl Binder<'_> {
     }
 
     fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expr> {
-        use crate::services::Scope;
+        use palisade_expr::services::Scope;
         self.cacheable = false;
         let scope = match variable.scope {
             ast::VariableScope::Unspecified => None,

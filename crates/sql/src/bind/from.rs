@@ -5,13 +5,13 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_engine::{LockMode, ReadMode, Table};
+use palisade_expr::place::At;
+use palisade_expr::{Comparison, Expr};
 use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
 
 use super::compare::compare_leniently;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
 use super::{Binder, CommonTable, not_supported};
-use crate::expr::{Comparison, Expr};
-use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
 use crate::{SessionState, SqlResult, deprecated};

@@ -10,6 +10,8 @@
 //! AUTO_INCREMENT column.
 
 use palisade_catalog::{Date, DateTime, SqlType, Value};
+use palisade_expr::place::At;
+use palisade_expr::{Comparison, Expr, Node, Truth};
 use palisade_parser::ast;
 
 use super::Binder;
@@ -17,8 +19,6 @@ use super::compare::compare_leniently;
 use super::scope::{Clause, Source};
 use super::types::chosen_as_number;
 use crate::SqlResult;
-use crate::expr::{Comparison, Expr, Node, Truth};
-use crate::place::At;
 
 impl Binder<'_> {
     /// Binds the condition of WHERE, and gives the conditions that it joins by AND.

@@ -5,14 +5,14 @@ use palisade_base::error_catalogue::ER_INVALID_TYPE_FOR_JSON;
 use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType};
+use palisade_expr::func::json::read_path;
+use palisade_expr::func::json::value::{LONGEST, OnProblem};
+use palisade_expr::func::{self, Function};
+use palisade_expr::{CastTarget, Coercibility, Expr, Node};
 use palisade_parser::ast::{self, CastCharset, CastType, JsonOn};
 
 use super::literal::text_literal;
 use super::{Binder, not_supported};
-use crate::expr::{CastTarget, Coercibility, Expr, Node};
-use crate::func::json::read_path;
-use crate::func::json::value::{LONGEST, OnProblem};
-use crate::func::{self, Function};
 use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {

@@ -3,12 +3,12 @@
 use palisade_base::error_catalogue::{ER_ILLEGAL_VALUE_FOR_TYPE, ER_WRONG_VALUE};
 use palisade_base::mysql_error;
 use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
+use palisade_expr::mode::SqlMode;
+use palisade_expr::{Coercibility, Expr, Node};
 use palisade_parser::ast::{Literal, TemporalKind};
 
 use super::Binder;
-use crate::expr::{Expr, Node};
-use crate::mode::SqlMode;
-use crate::{SqlResult, expr::Coercibility};
+use crate::SqlResult;
 
 impl Binder<'_> {
     /// A literal as an expression.
@@ -107,7 +107,7 @@ impl Binder<'_> {
 pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
     match Charset::by_name(name) {
         Some(charset) => Ok(Collation::default_of(charset).id),
-        None => Err(crate::error::unknown_charset(name)),
+        None => Err(palisade_expr::error::unknown_charset(name)),
     }
 }
 

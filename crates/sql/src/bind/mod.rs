@@ -42,10 +42,10 @@ use palisade_base::error_catalogue::ER_UNKNOWN_COLLATION;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
+use palisade_expr::beforehand::Beforehand;
+use palisade_expr::error::not_supported;
 use palisade_parser::ast;
 
-use crate::error::not_supported;
-use crate::expr::beforehand::Beforehand;
 use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;

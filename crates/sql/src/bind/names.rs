@@ -19,12 +19,12 @@ use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE,
 };
 use palisade_base::mysql_error;
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, ColumnName};
 
 use super::Binder;
 use super::scope::{Clause, OuterColumn, Scope, Source, same_name, written};
-use crate::expr::{Expr, Node};
-use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 impl Source {

@@ -1,6 +1,6 @@
 //! Binding and planning that take long: of a list of a million constants, of a join of sixty tables.
 //!
-//! Both count their work in units of about a nanosecond, as evaluations do ([`crate::expr::pace`]), and look
+//! Both count their work in units of about a nanosecond, as evaluations do ([`palisade_expr::pace`]), and look
 //! now and then whether the statement is to end. On a thread that serves other sessions they give way after a
 //! millisecond: what has been bound is thrown away, the statement pauses, and binds anew on a thread that
 //! serves none.
@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 
 use palisade_base::error_catalogue::ER_QUERY_INTERRUPTED;
 use palisade_base::mysql_error;
+use palisade_expr::pace::{LONG, LOOK};
 
 use super::Binder;
-use crate::expr::pace::{LONG, LOOK};
 use crate::{SqlError, SqlResult};
 
 /// What binding an expression counts as, in units.

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_expr::beforehand::Standing;
+use palisade_expr::compare::{aggregate_collations, domain_of, incompatible, json_domain};
+use palisade_expr::place::At;
+use palisade_expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use palisade_parser::ast;
 
 use super::beforehand::text_beside_date;
@@ -14,10 +18,6 @@ use super::compare::{
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
-use crate::expr::beforehand::Standing;
-use crate::expr::compare::{aggregate_collations, domain_of, incompatible, json_domain};
-use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
-use crate::place::At;
 
 impl Binder<'_> {
     pub(super) fn compare_rows(
@@ -238,7 +238,12 @@ impl Binder<'_> {
                 }
                 Some(Box::new(escape))
             }
-            None if self.session.variables.sql_mode.has(crate::mode::SqlMode::NO_BACKSLASH_ESCAPES) => {
+            None if self
+                .session
+                .variables
+                .sql_mode
+                .has(palisade_expr::mode::SqlMode::NO_BACKSLASH_ESCAPES) =>
+            {
                 Some(Box::new(self.text("")))
             }
             None => None,

@@ -8,12 +8,12 @@ use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Column, SqlType};
 use palisade_engine::Table;
+use palisade_expr::aggregate::AggregateSpec;
+use palisade_expr::place::At;
+use palisade_expr::{Coercibility, Expr, Node};
 use palisade_parser::ast::ColumnName;
 
 use crate::SqlResult;
-use crate::expr::aggregate::AggregateSpec;
-use crate::expr::{Coercibility, Expr, Node};
-use crate::place::At;
 use crate::plan::dependence::Derived;
 use crate::sink::ColumnMeta;
 

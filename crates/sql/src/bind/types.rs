@@ -2,6 +2,11 @@
 
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Charset, CollationId, SqlType, Value};
+use palisade_expr::common::text_of;
+use palisade_expr::compare::binary_collation;
+use palisade_expr::convert::{is_chosen, refuse_loss, text_of as value_text};
+use palisade_expr::func::control::IF;
+use palisade_expr::{CastTarget, Expr, Loss, Node};
 
 use palisade_base::error_catalogue::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
 use palisade_base::mysql_error;
@@ -10,11 +15,6 @@ use palisade_parser::ast::{CastCharset, CastType};
 use super::literal::charset_collation;
 use super::{Binder, not_supported};
 use crate::SqlResult;
-use crate::expr::common::text_of;
-use crate::expr::compare::binary_collation;
-use crate::expr::convert::{is_chosen, refuse_loss, text_of as value_text};
-use crate::expr::{CastTarget, Expr, Loss, Node};
-use crate::func::control::IF;
 
 /// Most characters an expression's text can have.
 pub fn text_length(expr: &Expr) -> u32 {
@@ -309,7 +309,9 @@ impl Binder<'_> {
             }
             CastType::Float => CastTarget::Float,
             CastType::Double => CastTarget::Double,
-            CastType::Real if self.session.variables.sql_mode.has(crate::mode::SqlMode::REAL_AS_FLOAT) => {
+            CastType::Real
+                if self.session.variables.sql_mode.has(palisade_expr::mode::SqlMode::REAL_AS_FLOAT) =>
+            {
                 CastTarget::Float
             }
             CastType::Real => CastTarget::Double,

@@ -6,17 +6,17 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
+use palisade_expr::common::common;
+use palisade_expr::compare::domain_of;
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+use palisade_expr::{Coercibility, Expr, Node};
 use palisade_parser::ast::{self, FrameBound, FrameUnit, Literal, WindowFunctionKind, WindowSpec};
 
 use super::scope::Clause;
 use super::types::{Member, member_as_text, member_itself};
 use super::{Binder, not_supported};
 use crate::SqlResult;
-use crate::expr::common::common;
-use crate::expr::compare::domain_of;
-use crate::expr::order::SortKey;
-use crate::expr::{Coercibility, Expr, Node};
-use crate::place::At;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 
 /// What error messages call a window without a name.

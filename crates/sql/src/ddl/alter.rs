@@ -22,6 +22,7 @@ use palisade_catalog::descriptor::{Check, Column, DefaultValue, Generated, Index
 use palisade_catalog::store::{StoreError, StoreErrorKind};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
+use palisade_expr::place::At;
 use palisade_parser::ast::{
     AlterAction, AlterTable, CheckConstraint, ColumnDefinition, Expr, IndexDefinition, IndexKind, ObjectName,
     OrderItem, TableConstraint, TableOption,
@@ -32,7 +33,6 @@ use super::column::DefinedColumn;
 use super::page_sink::PAGE_SINK;
 use super::rows::{RowCompleter, Source, converted, new_value};
 use super::{Definer, conversion, expression, foreign, table, types, unsupported};
-use crate::place::At;
 use crate::show::create::{quoted, value_literal};
 use crate::{SqlError, SqlResult};
 

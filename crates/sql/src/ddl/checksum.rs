@@ -23,13 +23,13 @@ use palisade_catalog::descriptor::{Column, DefaultValue, Visibility};
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Charset, Date, DateTime, Decimal, RowView, SqlType, Time, ValueRef, Zone};
 use palisade_engine::TableName;
+use palisade_expr::warning::Level;
 use palisade_parser::ast;
 
 use crate::bind::Binder;
 use crate::plan::Plan;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
-use crate::warning::Level;
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 impl Sql {

@@ -10,13 +10,13 @@ use palisade_catalog::descriptor::{Column, DefaultValue, Generated, ROW_ID_COLUM
 use palisade_catalog::store::{StoreContext, coerce};
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
+use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{
     CheckConstraint, ColumnAttribute, ColumnDefault, ColumnDefinition, Expr, Literal, TypeKind, UnaryOp,
 };
 
 use super::{Definer, attribute, types, unsupported};
 use crate::SqlResult;
-use crate::mode::SqlMode;
 
 /// Longest name of anything.
 pub const LONGEST_NAME: usize = 64;

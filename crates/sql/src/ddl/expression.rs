@@ -9,14 +9,14 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::TableDef;
 use palisade_catalog::descriptor::{Check, DefaultValue, Generated};
+use palisade_expr::func::absent::is_not_yet;
+use palisade_expr::func::{Function, Purity};
+use palisade_expr::place::At;
 use palisade_parser::ast::{self, CheckConstraint, Expr, Literal};
 
 use super::{Definer, unsupported};
 use crate::SqlResult;
 use crate::dml::store::parse_expression;
-use crate::func::absent::is_not_yet;
-use crate::func::{Function, Purity};
-use crate::place::At;
 use crate::show::create::quoted;
 
 /// What an expression is for.
@@ -233,7 +233,7 @@ fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -
             Expr::DefaultOf(_) => unsupported("DEFAULT() in a definition"),
             Expr::Placeholder(_) | Expr::Default | Expr::Match(_) => role.query(def),
             Expr::Function(function) => {
-                let known = crate::func::find(&function.name).filter(|_| function.schema.is_none());
+                let known = palisade_expr::func::find(&function.name).filter(|_| function.schema.is_none());
                 match known {
                     Some(known) if role.allows(known, function.arguments.len()) => Ok(()),
                     Some(known) => role.function(def, refused_name(known.name)),

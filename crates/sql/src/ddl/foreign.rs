@@ -9,10 +9,10 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{ForeignKey, Index, IndexPart};
 use palisade_catalog::{SqlType, TableDef};
 use palisade_engine::{Dictionary, Share, TableName};
+use palisade_expr::place::At;
 use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
 
 use super::{Definer, column, expression, table, unsupported};
-use crate::place::At;
 use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
 

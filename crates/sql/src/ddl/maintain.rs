@@ -3,9 +3,9 @@
 use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, MaintenanceKind};
 
-use crate::error::not_supported;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};

@@ -42,6 +42,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
 use palisade_catalog::{CollationId, DateTime, TableDef, Timestamp, Value, Zone};
 use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
+use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{
     AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
     TableConstraint,
@@ -53,7 +54,6 @@ use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
 use crate::exec::StatementContext;
 use crate::log_tables;
-use crate::mode::SqlMode;
 use crate::run::send_rows;
 use crate::show::create;
 use crate::show::schema::is_virtual_name;
@@ -62,7 +62,7 @@ use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
 pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
-    Err(crate::error::not_supported(construct))
+    Err(palisade_expr::error::not_supported(construct))
 }
 
 /// What definitions depend on besides the statement.

@@ -13,14 +13,14 @@ use palisade_catalog::descriptor::{
     Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, MAX_COLUMNS, TableDef, Visibility,
 };
 use palisade_catalog::{CollationId, SqlType};
+use palisade_expr::mode::SqlMode;
+use palisade_expr::place::At;
 use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
 use super::page_sink::{self, PAGE_SINK};
 use super::{Definer, attribute, column, compression, expression, foreign, types, unsupported};
-use crate::mode::SqlMode;
-use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 /// Most secondary indexes of a table.
@@ -214,7 +214,7 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::Tablespace(name) if name.eq_ignore_ascii_case("innodb_file_per_table") => Ok(()),
         TableOption::Tablespace(name) if name == SYSTEM && def.schema == SYSTEM => {
             // Dumps of MySQL say so of its own tables. Here each of them has a space of its own.
-            definer.warnings.push(crate::error::not_supported("general tablespaces"));
+            definer.warnings.push(palisade_expr::error::not_supported("general tablespaces"));
             Ok(())
         }
         TableOption::Tablespace(_) => unsupported("general tablespaces"),

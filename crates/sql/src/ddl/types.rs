@@ -31,7 +31,9 @@ pub fn collation_of(
     inherited: CollationId,
 ) -> SqlResult<CollationId> {
     let charset = match charset {
-        Some(name) => Some(Charset::by_name(name).ok_or_else(|| crate::error::unknown_charset(name))?),
+        Some(name) => {
+            Some(Charset::by_name(name).ok_or_else(|| palisade_expr::error::unknown_charset(name))?)
+        }
         None => None,
     };
     let Some(name) = collation else {

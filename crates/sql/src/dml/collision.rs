@@ -10,11 +10,11 @@ use std::sync::Arc;
 use palisade_base::Blocked;
 use palisade_catalog::{ValueRef, key};
 use palisade_engine::{LockMode, LockWait, ReadMode, RowBuf, Table};
+use palisade_expr::place::At;
 
 use super::insert::row_error;
 use crate::SqlResult;
 use crate::exec::ExecContext;
-use crate::place::At;
 use crate::run::drive;
 
 /// The key in the unique index `index` of a row with these values.

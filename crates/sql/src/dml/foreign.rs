@@ -15,6 +15,9 @@ use palisade_engine::{
     Bound, Direction, Error as EngineError, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf,
     RowStamp, Scan, Table, UpdateOutcome,
 };
+use palisade_expr::context::view;
+use palisade_expr::convert::text_of;
+use palisade_expr::place::At;
 
 use super::collision;
 use super::insert::row_error;
@@ -23,9 +26,6 @@ use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
 use crate::exec::ExecContext;
-use crate::expr::context::view;
-use crate::expr::convert::text_of;
-use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 

@@ -7,14 +7,14 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Charset, Collation, SqlType, Value};
 use palisade_engine::RowsToCome;
+use palisade_expr::error::not_supported;
+use palisade_expr::place::At;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
 use super::insert::InsertRun;
 use crate::bind::Binder;
-use crate::error::not_supported;
 use crate::exec::{ExecContext, StatementContext};
 use crate::host::FileSource;
-use crate::place::At;
 use crate::run::end_row;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -49,7 +49,7 @@ impl Sql {
             if let LoadField::UserVariable(name) = field {
                 let mut context = StatementContext::new(session, &**self.host(), self.engine(), &[], None);
                 let mut cx = context.view();
-                crate::expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), Value::Null, &ty)?;
+                palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), Value::Null, &ty)?;
             }
         }
         let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
@@ -157,10 +157,10 @@ impl Sql {
         let charset = match (Charset::by_name(&named), charset) {
             (Some(charset), _) => charset,
             (None, None) => Charset::Utf8mb4,
-            (None, Some(name)) => return Err(crate::error::unknown_charset(name)),
+            (None, Some(name)) => return Err(palisade_expr::error::unknown_charset(name)),
         };
         let collation = Collation::default_of(charset).id;
-        Ok(crate::expr::common::text_of(u64::from(u32::MAX), collation))
+        Ok(palisade_expr::common::text_of(u64::from(u32::MAX), collation))
     }
 }
 
@@ -185,7 +185,7 @@ async fn load_all(
                 Target::Nowhere => {}
                 Target::Variable(name) => {
                     let value = field.map_or(Value::Null, Field::into_value);
-                    crate::expr::eval::assign(&mut cx.lend(), name, value, ty)?;
+                    palisade_expr::eval::assign(&mut cx.lend(), name, value, ty)?;
                 }
                 Target::Column(column) => {
                     let value = field.map(Field::into_value);

@@ -11,11 +11,11 @@ use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, SqlType, Value, ValueRef};
+use palisade_expr::convert::text_of;
+use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, LoadFormat};
 
 use super::load::{or, single};
-use crate::error::not_supported;
-use crate::expr::convert::text_of;
 use crate::host::FileTarget;
 use crate::plan::Plan;
 use crate::sink::ColumnMeta;
@@ -83,7 +83,7 @@ impl Form {
             None => None,
             Some(name) => {
                 let known = Charset::by_name(name);
-                Some(known.ok_or_else(|| crate::error::unknown_charset(name))?)
+                Some(known.ok_or_else(|| palisade_expr::error::unknown_charset(name))?)
             }
         };
         let form = Form {

@@ -9,17 +9,17 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{
     Charset, CollationId, Column, SqlType, Table, TableDef, Value, ValueRef, charset, row,
 };
+use palisade_expr::convert::display_text;
+use palisade_expr::error::not_supported;
+use palisade_expr::mode::SqlMode;
+use palisade_expr::place::At;
+use palisade_expr::{CastTarget, Expr, Node, Slot};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
 use crate::dml::insert::row_error;
-use crate::error::not_supported;
 use crate::exec::ExecContext;
-use crate::expr::convert::display_text;
-use crate::expr::{CastTarget, Expr, Node, Slot};
-use crate::mode::SqlMode;
-use crate::place::At;
 use crate::run::wait_or_fail;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
@@ -361,7 +361,7 @@ impl ExecContext<'_, '_> {
 
     /// CURRENT_TIMESTAMP with the column's digits.
     pub fn store_now(&mut self, column: &Column, row: u64) -> SqlResult<Value> {
-        let now = ValueRef::DateTime(crate::expr::cast::cut_datetime(
+        let now = ValueRef::DateTime(palisade_expr::cast::cut_datetime(
             self.lend().now(),
             column.sql_type.fraction_digits(),
         ));

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use palisade_catalog::{Value, ValueRef, Watch};
+use palisade_expr::aggregate::{Accumulator, AggregateSpec};
+use palisade_expr::compare::compare_typed;
+use palisade_expr::context::values_size;
+use palisade_expr::hash_key::append_hash_key;
+use palisade_expr::keys::{KeyIndex, Numbered};
+use palisade_expr::merge::{self, MergeSort, run_of};
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Slot};
 use smallvec::SmallVec;
 
 use super::{ExecContext, State};
-use crate::expr::aggregate::{Accumulator, AggregateSpec};
-use crate::expr::compare::compare_typed;
-use crate::expr::context::values_size;
-use crate::expr::hash_key::append_hash_key;
-use crate::expr::keys::{KeyIndex, Numbered};
-use crate::expr::merge::{self, MergeSort, run_of};
-use crate::expr::{Expr, Slot};
-use crate::place::At;
 use crate::plan::{KeptKey, Operator};
 use crate::{SqlAttempt, SqlResult};
 

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 use palisade_engine::{Engine, Transaction};
+use palisade_expr::context::{AtHand, StatementState, Subqueries};
+use palisade_expr::{Context, Subquery};
 
 use super::{KeptRow, SubqueryState, subquery};
 use crate::command::CommandCounts;
-use crate::expr::context::{AtHand, StatementState, Subqueries};
-use crate::expr::{Context, Subquery};
 use crate::plan::Plan;
 use crate::profile::Profiles;
 use crate::run::Waiter;

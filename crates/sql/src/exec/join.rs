@@ -2,10 +2,11 @@
 
 use hashbrown::HashMap;
 
+use palisade_expr::hash_key::append_domain_key;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Domain, Expr, Slot};
+
 use super::{ExecContext, State};
-use crate::expr::hash_key::append_domain_key;
-use crate::expr::{Context, Domain, Expr, Slot};
-use crate::place::At;
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use palisade_catalog::ValueRef;
 use palisade_engine::{RowStamp, Table};
+use palisade_expr::Slot;
+use palisade_expr::context::{Frame, view};
+use palisade_expr::place::At;
 
-use crate::expr::Slot;
-use crate::expr::context::{Frame, view};
-use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 /// Rows of a few slots, numbered as they were put in.

@@ -34,9 +34,9 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Expr, Slot};
 
-use crate::expr::{Context, Expr, Slot};
-use crate::place::At;
 use crate::plan::{Limit, Operator};
 use crate::{SqlAttempt, SqlResult};
 
@@ -292,7 +292,7 @@ pub fn settled_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<V
 /// The value of an expression, as it leaves it.
 fn settled(expr: &Expr, cx: &mut Context<'_>) -> SqlAttempt<Value> {
     let value = expr.eval(cx)?;
-    Ok(crate::expr::convert::settled(value, &expr.ty))
+    Ok(palisade_expr::convert::settled(value, &expr.ty))
 }
 
 /// (rows to skip, rows to give).

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::keys::KeyIndex;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Expr, Slot};
 
 use super::sort::{append_row_key, wanted_rows};
 use super::{ExecContext, KeptRow, State, next_passing};
-use crate::expr::keys::KeyIndex;
-use crate::expr::{Context, Expr, Slot};
-use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::{SqlAttempt, SqlResult};
 
@@ -136,7 +136,7 @@ impl RecursiveState {
 
 /// A value in the type that the seed gave its column: 1406 if it is too long in a strict mode, else cut.
 fn fitted(cx: &mut Context<'_>, value: Value, from: &SqlType, to: &SqlType, name: &str) -> SqlResult<Value> {
-    let value = crate::expr::convert::settled(value, from);
+    let value = palisade_expr::convert::settled(value, from);
     let mut value = cx.adapt(value, from, to)?;
     if let (Value::Bytes(text), SqlType::VarChar { length, .. } | SqlType::VarBinary { length }) =
         (&mut value, to)

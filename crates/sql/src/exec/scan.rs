@@ -6,11 +6,11 @@ use palisade_base::Blocked;
 use palisade_engine::{
     Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Slot};
 
 use super::ExecContext;
 use crate::dml::clustered_key;
-use crate::expr::{Expr, Slot};
-use crate::place::At;
 use crate::plan::Access;
 use crate::plan::access::Ranges;
 use crate::work::{Reach, Work, reach};

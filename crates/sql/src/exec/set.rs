@@ -2,12 +2,12 @@
 
 use hashbrown::HashMap;
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::keys::KeyIndex;
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Slot};
 
 use super::sort::append_row_key;
 use super::{ExecContext, KeptRow, State, next_passing};
-use crate::expr::keys::KeyIndex;
-use crate::expr::{Expr, Slot};
-use crate::place::At;
 use crate::plan::{Operator, Query, SetStep};
 use crate::{SqlAttempt, SqlError};
 

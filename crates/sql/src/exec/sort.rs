@@ -13,16 +13,16 @@ use std::ops::Range;
 
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{SqlType, Value, ValueRef, Watch};
+use palisade_expr::context::{value_bytes, values_size};
+use palisade_expr::hash_key::append_hash_key;
+use palisade_expr::keys::KeyIndex;
+use palisade_expr::merge::{FEW, MergeSort};
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Slot};
 
 use super::kept::KeptRows;
 use super::{ExecContext, State, limit_values};
-use crate::expr::context::{value_bytes, values_size};
-use crate::expr::hash_key::append_hash_key;
-use crate::expr::keys::KeyIndex;
-use crate::expr::merge::{FEW, MergeSort};
-use crate::expr::order::SortKey;
-use crate::expr::{Context, Slot};
-use crate::place::At;
 use crate::plan::{Limit, Operator};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};

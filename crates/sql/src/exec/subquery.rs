@@ -3,12 +3,12 @@
 use palisade_base::error_catalogue::ER_SUBQUERY_NO_1_ROW;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
+use palisade_expr::eval::truth_value;
+use palisade_expr::membership::{Among, RowKeys, has_keys};
+use palisade_expr::place::At;
+use palisade_expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
 
 use super::{ExecContext, KeptRow, State};
-use crate::expr::eval::truth_value;
-use crate::expr::membership::{Among, RowKeys, has_keys};
-use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
-use crate::place::At;
 use crate::plan::Query;
 use crate::{SqlAttempt, SqlError};
 

@@ -10,14 +10,14 @@ use palisade_catalog::collation::LikeRest;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Column, Decimal, IndexPart, SqlType, Value, ValueRef, key};
 use palisade_engine::{Bound, KeyRange, Table};
+use palisade_expr::convert::text_of;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Expr};
 use smallvec::SmallVec;
 
 use crate::SqlAttempt;
 use crate::SqlResult;
 use crate::exec::scan::lower_end;
-use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr};
-use crate::place::At;
 
 /// A path to the rows of a table.
 #[derive(Debug, Clone, Default)]

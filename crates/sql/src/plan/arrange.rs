@@ -9,11 +9,12 @@
 
 use std::collections::HashSet;
 
+use palisade_expr::order::SortKey;
+use palisade_expr::{Expr, Node};
+
 use super::select::slot_column;
 use super::{Limit, Operator};
 use crate::bind::Binder;
-use crate::expr::order::SortKey;
-use crate::expr::{Expr, Node};
 use crate::sink::ColumnMeta;
 
 /// A query block whose rows are found and grouped.

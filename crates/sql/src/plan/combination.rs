@@ -6,6 +6,11 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
+use palisade_expr::common::common_column;
+use palisade_expr::func::control::COALESCE;
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+use palisade_expr::{CastTarget, Coercibility, Expr, Node};
 use palisade_parser::ast::{self, QueryBody, SetOperator};
 
 use super::select::slot_column;
@@ -14,11 +19,6 @@ use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
 use crate::bind::types::transcode_to;
-use crate::expr::common::common_column;
-use crate::expr::order::SortKey;
-use crate::expr::{CastTarget, Coercibility, Expr, Node};
-use crate::func::control::COALESCE;
-use crate::place::At;
 use crate::sink::ColumnMeta;
 
 impl Binder<'_> {

@@ -2,10 +2,10 @@
 //! they let through.
 
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::{Comparison, Domain, Expr, Node, SubqueryUse, Truth};
 
 use super::access::{Access, RangeSpec, index_columns, index_parts};
 use crate::bind::Binder;
-use crate::expr::{Comparison, Domain, Expr, Node, SubqueryUse, Truth};
 
 /// Slots an expression reads, those its subqueries read included.
 pub fn expr_slots(binder: &Binder<'_>, expr: &Expr, out: &mut Vec<usize>) {

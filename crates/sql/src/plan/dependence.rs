@@ -21,11 +21,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use palisade_expr::func::control::{ANY_VALUE, GROUPING};
+use palisade_expr::{Comparison, Expr, Node, Truth};
+
 use crate::bind::Binder;
 use crate::bind::from::JoinTree;
 use crate::bind::scope::Scope;
-use crate::expr::{Comparison, Expr, Node, Truth};
-use crate::func::control::{ANY_VALUE, GROUPING};
 
 /// A column of a slot.
 type ColumnId = (usize, usize);

@@ -5,6 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_engine::Table;
+use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 
 use super::access::{Access, index_columns};
@@ -12,7 +13,6 @@ use super::{JoinKind, Operator, Plan, Query};
 use crate::bind::Binder;
 use crate::dml::change::ChangePlan;
 use crate::dml::insert::InsertPlan;
-use crate::error::not_supported;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -295,13 +295,13 @@ fn operator_lines(
     }
 }
 
-fn is_constant(expr: &crate::expr::Expr) -> bool {
+fn is_constant(expr: &palisade_expr::Expr) -> bool {
     let mut constant = true;
-    expr.walk(&mut |expr| constant &= !matches!(expr.node, crate::expr::Node::Column { .. }));
+    expr.walk(&mut |expr| constant &= !matches!(expr.node, palisade_expr::Node::Column { .. }));
     constant
 }
 
-fn reference(expr: &crate::expr::Expr) -> String {
+fn reference(expr: &palisade_expr::Expr) -> String {
     if is_constant(expr) { "const".to_owned() } else { expr.to_string().replace('`', "") }
 }
 

@@ -17,6 +17,7 @@
 
 use palisade_catalog::SqlType;
 use palisade_engine::ReadMode;
+use palisade_expr::{Expr, Node, Truth};
 use palisade_parser::ast::{self, AggregateKind, QueryBody, SelectItem, TableReference};
 
 use super::grouping::Finish;
@@ -24,7 +25,6 @@ use super::join::WantedOrder;
 use super::{Limit, Operator};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, same_name};
-use crate::expr::{Expr, Node, Truth};
 
 /// The order in which the first row of a block decides its only aggregate, and the condition that the row
 /// must fulfil besides.

@@ -4,6 +4,10 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
+use palisade_expr::func::control::GROUPING;
+use palisade_expr::mode::SqlMode;
+use palisade_expr::order::SortKey;
+use palisade_expr::{Expr, Node};
 
 use super::KeptKey;
 use super::conditions::expr_slots;
@@ -11,10 +15,6 @@ use super::dependence::{Dependence, Undetermined, in_message};
 use super::window::WindowPlan;
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
-use crate::expr::order::SortKey;
-use crate::expr::{Expr, Node};
-use crate::func::control::GROUPING;
-use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {

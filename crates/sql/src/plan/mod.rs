@@ -37,13 +37,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_engine::{ReadMode, Table};
+use palisade_expr::aggregate::AggregateSpec;
+use palisade_expr::beforehand::Beforehand;
+use palisade_expr::order::SortKey;
+use palisade_expr::{Domain, Expr};
 use smallvec::{SmallVec, smallvec};
 
 use crate::bind::scope::OuterColumn;
-use crate::expr::aggregate::AggregateSpec;
-use crate::expr::beforehand::Beforehand;
-use crate::expr::order::SortKey;
-use crate::expr::{Domain, Expr};
 use crate::sink::ResultColumns;
 use crate::work::Work;
 

@@ -10,10 +10,10 @@ use palisade_base::Blocked;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{RowView, SqlType, Value, ValueRef, key};
 use palisade_engine::{ReadMode, RowBuf, Table};
+use palisade_expr::{Expr, Node};
 use smallvec::SmallVec;
 
 use super::{Operator, Query};
-use crate::expr::{Expr, Node};
 use crate::run::{Waiter, wait_for};
 use crate::sql::Sql;
 use crate::work::Work;

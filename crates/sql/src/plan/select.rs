@@ -6,6 +6,11 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
+use palisade_expr::common::common_column;
+use palisade_expr::mode::SqlMode;
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+use palisade_expr::{Coercibility, Expr, Node};
 use palisade_parser::ast::{self, QueryBody, SelectItem};
 
 use super::arrange::Arrangement;
@@ -17,11 +22,6 @@ use super::{Limit, Operator, Query};
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::types::{chosen_as_number, member_itself};
 use crate::bind::{Binder, CommonTable};
-use crate::expr::common::common_column;
-use crate::expr::order::SortKey;
-use crate::expr::{Coercibility, Expr, Node};
-use crate::mode::SqlMode;
-use crate::place::At;
 use crate::sink::ColumnMeta;
 use crate::{SqlError, SqlResult};
 
@@ -523,7 +523,7 @@ impl Binder<'_> {
             && matches!(expr.ty, SqlType::Int { .. })
         {
             meta.display_width =
-                Some(crate::expr::convert::display_text(value.as_ref(), &expr.ty).len() as u32);
+                Some(palisade_expr::convert::display_text(value.as_ref(), &expr.ty).len() as u32);
         }
         meta
     }

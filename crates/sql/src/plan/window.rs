@@ -1,10 +1,9 @@
 //! Windows: what an operator computes for each row from the rows around it.
 
 use palisade_catalog::SqlType;
-
-use crate::expr::aggregate::AggregateSpec;
-use crate::expr::order::SortKey;
-use crate::expr::{Domain, Expr};
+use palisade_expr::aggregate::AggregateSpec;
+use palisade_expr::order::SortKey;
+use palisade_expr::{Domain, Expr};
 
 /// Rows are divided, ordered, and each is given the values of the functions.
 #[derive(Debug, Clone)]

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palisade_catalog::{CollationId, Value};
+use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{Into, Statement};
 use palisade_parser::{Deprecated, Hint, Only, ParseOptions};
 use smallvec::SmallVec;
 
 use crate::Session;
-use crate::mode::SqlMode;
 use crate::plan::Plan;
 
 /// Plans kept of one statement.

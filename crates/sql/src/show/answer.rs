@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, Value, ValueRef};
+use palisade_expr::Slot;
+use palisade_expr::error::not_supported;
+use palisade_expr::place::At;
 use palisade_parser::ast::{self, Show, ShowFilter, ShowWhat, Statement};
 
 use super::{Listing, Shower, filter_like};
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
-use crate::error::not_supported;
 use crate::exec::StatementContext;
-use crate::expr::Slot;
-use crate::place::At;
 use crate::profile::is_about_profiles;
 use crate::run::drive;
 use crate::sink::ColumnMeta;

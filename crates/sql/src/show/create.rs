@@ -7,9 +7,9 @@ use palisade_catalog::descriptor::{
 };
 use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
 use palisade_engine::Table;
+use palisade_expr::convert::display_text;
 
 use super::information_schema::{shown_columns, shown_indexes};
-use crate::expr::convert::display_text;
 
 /// `name` in backquotes.
 pub fn quoted(name: &str) -> String {

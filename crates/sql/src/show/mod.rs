@@ -28,13 +28,13 @@ use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_N
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, Schema, SqlType, Value};
 use palisade_engine::{Engine, Table};
+use palisade_expr::place::At;
+use palisade_expr::warning::Level;
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use std::sync::Arc;
 
 use self::information_schema::{ServerTable, Source};
-use crate::place::At;
 use crate::profile;
-use crate::warning::Level;
 use crate::{Host, Scope, SessionView, SqlError, SqlResult, VirtualTable};
 
 /// What a SHOW answers.

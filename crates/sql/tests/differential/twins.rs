@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use palisade_expr::mode::SqlMode;
 use palisade_sql::Sql;
-use palisade_sql::mode::SqlMode;
 
 use super::script::{Query, Step};
 use super::statement::{Condition, Side, Statement};

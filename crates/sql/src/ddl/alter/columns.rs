@@ -19,6 +19,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{Column, DefaultValue, ForeignKey, Index, TableDef, Visibility};
+use palisade_expr::place::At;
 use palisade_parser::ast::{AlterAction, AlterTable, ColumnDefault, ColumnDefinition, ColumnPosition};
 
 use super::online::{Effort, Reason};
@@ -26,7 +27,6 @@ use super::{Draft, is_virtual};
 use crate::SqlResult;
 use crate::ddl::column::DefinedColumn;
 use crate::ddl::{Definer, column, conversion, expression, table};
-use crate::place::At;
 
 /// A column of the new definition, and the place of the old one that it was.
 struct Entry {

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 use palisade_engine::Table;
+use palisade_expr::Expr;
 
 use super::foreign::Family;
 use super::insert::Cell;
 use super::store::RowRules;
-use crate::expr::Expr;
 use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};

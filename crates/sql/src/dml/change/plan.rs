@@ -5,6 +5,8 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_engine::{ReadMode, Table};
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, DeleteTarget, TableReference};
 
 use super::{ChangePlan, Target};
@@ -12,8 +14,6 @@ use crate::bind::from::JoinTree;
 use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
-use crate::expr::{Expr, Node};
-use crate::place::At;
 use crate::plan::join::{JoinPlanner, WantedOrder};
 use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};

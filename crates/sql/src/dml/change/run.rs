@@ -9,6 +9,9 @@ use palisade_catalog::{RowView, Value, ValueRef, key};
 use palisade_engine::{
     Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
 };
+use palisade_expr::Slot;
+use palisade_expr::context::view;
+use palisade_expr::place::At;
 use smallvec::SmallVec;
 
 use super::{ChangePlan, Target};
@@ -17,9 +20,6 @@ use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given, row_error};
 use crate::dml::store::{duplicate_entry, encode_row, in_table};
 use crate::exec::{ExecContext, State};
-use crate::expr::Slot;
-use crate::expr::context::view;
-use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlError, SqlResult};

@@ -18,10 +18,10 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{Value, row};
 use palisade_engine::{RowsToCome, Table};
+use palisade_expr::Expr;
 
 use super::foreign::Family;
 use super::store::RowRules;
-use crate::expr::Expr;
 use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlError, SqlResult};

@@ -7,14 +7,14 @@ use palisade_base::mysql_error;
 use palisade_catalog::Column;
 use palisade_catalog::descriptor::Visibility;
 use palisade_engine::{ReadMode, Table};
+use palisade_expr::error::not_supported;
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
 
 use super::{Cell, InsertPlan};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source, same_name};
-use crate::error::not_supported;
-use crate::expr::{Expr, Node};
-use crate::place::At;
 use crate::plan::Query;
 use crate::{Access, SqlResult};
 

@@ -33,12 +33,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use self::planned::{Equality, Planned, Pool, Shape, TableSet, product_of, take_within};
+use palisade_expr::Expr;
+
 use super::conditions::rejects_null;
 use super::{JoinKind, Operator};
 use crate::bind::Binder;
 use crate::bind::from::{JoinTree, Leaf};
 use crate::bind::pace::UNITS_AN_ACCESS;
-use crate::expr::Expr;
 
 /// What looking at a condition for a way to read a table counts as, in units of a nanosecond.
 const UNITS_A_CONDITION: usize = 512;

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use palisade_catalog::{Column, Index, SqlType, Value};
 use palisade_engine::{ReadMode, Table, TableStatistics};
+use palisade_expr::{Comparison, Expr, Node};
 use palisade_parser::ast::{IndexHint, IndexHintKind};
 
 use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
 use super::{Planning, product_of};
 use crate::bind::from::TableLeaf;
-use crate::expr::{Comparison, Expr, Node};
 use crate::plan::access::{Access, KeyPart, RangeSpec, index_parts};
 use crate::plan::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
 

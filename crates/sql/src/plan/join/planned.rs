@@ -6,9 +6,10 @@
 
 use std::rc::Rc;
 
+use palisade_expr::{Comparison, Domain, Expr, Node};
+
 use super::Planning;
 use crate::bind::from::{Leaf, MAX_TABLES, TableLeaf};
-use crate::expr::{Comparison, Domain, Expr, Node};
 use crate::plan::conditions::{expr_slots, selectivity};
 use crate::plan::{Access, JoinKind, Operator};
 

@@ -1,0 +1,240 @@
+//! Constants that are compared with dates and times, converted before the first row.
+//!
+//! MySQL converts such a constant once, when it resolves the statement. What does not convert is then said
+//! once, whatever the rows, and a text that is no date ends the statement even where there is no row at all:
+//!
+//! | constant | beside | what is said | then |
+//! |---|---|---|---|
+//! | text | a date, alone | 1292, naming the column if there is one | 1525 if it is no date |
+//! | text | a date, in a list or as both bounds of BETWEEN | 1292 | a list goes on, the bounds are as `=` |
+//! | number | a column of dates or times | 1292 | goes on |
+//! | text | a TIME column | 1292 | goes on |
+//!
+//! In a strict statement that changes data 1292 is the error that ends it.
+//!
+//! The binder collects these constants in the plan, and each execution converts them
+//! first. The expressions in the plan convert them again, silently, for each row.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{ER_TRUNCATED_WRONG_VALUE, ER_WRONG_VALUE};
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::temporal::{NoTime, TemporalMode};
+use palisade_catalog::{CollationId, DateTime, SqlType, Time, Value};
+
+use super::convert::text_of;
+use super::{Context, Expr};
+use crate::{SqlAttempt, SqlResult};
+
+/// A date or time that something is compared with: its type, and its name if it is a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beside {
+    /// DATE, DATETIME, TIMESTAMP or TIME.
+    pub ty: SqlType,
+    /// The column.
+    pub column: Option<Arc<str>>,
+}
+
+impl Beside {
+    /// What warnings call the type.
+    pub fn lower_name(&self) -> &'static str {
+        match self.ty {
+            SqlType::Date => "date",
+            SqlType::Time { .. } => "time",
+            _ => "datetime",
+        }
+    }
+
+    /// What error 1525 calls it.
+    pub fn upper_name(&self) -> &'static str {
+        match self.ty {
+            SqlType::Date => "DATE",
+            SqlType::Timestamp { .. } => "TIMESTAMP",
+            _ => "DATETIME",
+        }
+    }
+}
+
+/// What happens where a text beside a date is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfit {
+    /// The statement fails before the first row. But a value for `?` comes too late for that.
+    Fails,
+    /// It has been said before the first row; the text is the zero date.
+    Said,
+    /// It is said for each row; the text is the zero date.
+    Warns,
+}
+
+/// Where a constant stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// It is compared with the date alone.
+    Alone,
+    /// It is a bound of BETWEEN, the other being this: if both are the same value, that is `=`.
+    Bound(Box<Expr>),
+    /// It is one of several in a list, numbers among them or not.
+    Listed {
+        /// Whether there are numbers.
+        numbers: bool,
+    },
+}
+
+/// A constant to convert.
+#[derive(Debug, Clone)]
+pub struct Beforehand {
+    /// The constant.
+    pub constant: Expr,
+    /// What it is compared with.
+    pub beside: Beside,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+impl Context<'_> {
+    /// Converts constants; fails where a text is no date and must be one.
+    pub fn convert_beforehand(&mut self, constants: &[Beforehand]) -> SqlAttempt<()> {
+        for Beforehand { constant, beside, standing } in constants {
+            let value = constant.eval(self)?;
+            if let Standing::Bound(other) = standing
+                && (value.is_null() || other.eval(self)? != value)
+            {
+                continue;
+            }
+            let converted = self.converts(&value, &constant.ty, beside, standing);
+            self.attempt(converted)?;
+        }
+        Ok(())
+    }
+
+    fn converts(
+        &mut self,
+        value: &Value,
+        ty: &SqlType,
+        beside: &Beside,
+        standing: &Standing,
+    ) -> SqlResult<()> {
+        let is_listed = matches!(standing, Standing::Listed { .. });
+        let is_text = match value {
+            Value::Bytes(_) | Value::Bit { .. } | Value::Enum(_) | Value::Set(_) => true,
+            Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => false,
+            _ => return Ok(()),
+        };
+        let text = text_of(value, ty);
+        if !is_text {
+            let is_cut = self.is_cut(value)?;
+            return match self.number_converts(value, beside, is_listed)? {
+                true if matches!(beside.ty, SqlType::Time { .. }) || !is_cut => Ok(()),
+                true if is_listed => self.truncated("date", &text),
+                true => self.unfit(&text, ty, beside),
+                false if !is_listed => self.unfit(&text, ty, beside),
+                false if matches!(beside.ty, SqlType::Time { .. }) => self.truncated("time", &text),
+                false => self.incorrect("datetime", &text),
+            };
+        }
+        if matches!(beside.ty, SqlType::Time { .. }) {
+            let is_time = match self.time_of_text(&text) {
+                Some(parsed) => !parsed.truncated,
+                // A text of nothing, or with an exponent, is no time, of which only a list says so.
+                None => {
+                    let reason = Time::read(&text, self.reading_mode()).err();
+                    matches!(reason, Some(NoTime::Empty | NoTime::Exponent)) && !is_listed
+                }
+            };
+            return match is_time {
+                true => Ok(()),
+                false if is_listed => self.truncated("time", &shown(&text, ty)),
+                false => self.unfit(&text, ty, beside),
+            };
+        }
+        let as_date = beside.ty == SqlType::Date && *standing == Standing::Listed { numbers: false };
+        let mode = self.reading_mode();
+        let mode = TemporalMode { no_zero_in_date: mode.no_zero_in_date && !as_date, ..mode };
+        let parsed = DateTime::parse(&text, mode);
+        let fits = parsed
+            .is_some_and(|(parsed, _)| !(parsed.truncated || as_date && parsed.value.time().micros() != 0));
+        match fits {
+            true => {}
+            false if as_date => self.truncated("date", &shown(&text, ty))?,
+            false => self.unfit(&text, ty, beside)?,
+        }
+        match parsed {
+            None if !is_listed => Err(no_date(beside, &text)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a number is a date without a time of day, and has a fraction, which counts for nothing.
+    fn is_cut(&mut self, value: &Value) -> SqlResult<bool> {
+        let (whole, micros) = self.whole_and_micros(value)?;
+        let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
+        Ok(DateTime::from_number(whole, micros, any).is_some_and(|moment| moment.truncated))
+    }
+
+    fn number_converts(&mut self, value: &Value, beside: &Beside, is_listed: bool) -> SqlResult<bool> {
+        let (whole, micros) = self.whole_and_micros(value)?;
+        let mode = self.reading_mode();
+        Ok(match &beside.ty {
+            SqlType::Time { .. } => Time::from_number(whole, micros).is_some_and(|parsed| !parsed.truncated),
+            // Less than a second is the zero date, unless it is rounded up to one.
+            _ if whole == 0 => {
+                let unit = 10u32.pow(6 - u32::from(beside.ty.fraction_digits().min(6)));
+                is_listed || micros + unit / 2 < 1_000_000
+            }
+            // MySQL keeps quiet about a day that its month does not have.
+            _ if is_listed => {
+                let any = TemporalMode {
+                    allow_invalid_dates: true,
+                    no_zero_in_date: false,
+                    no_zero_date: false,
+                    ..mode
+                };
+                let is_small = beside.ty == SqlType::Date && (0..=100).contains(&whole);
+                is_small || DateTime::from_number(whole, micros, any).is_some()
+            }
+            SqlType::Timestamp { .. } => {
+                let moment = DateTime::from_number(whole, micros, mode);
+                moment.is_some_and(|moment| self.zone().to_timestamp(moment.value).is_some())
+            }
+            _ => {
+                let any = TemporalMode { allow_invalid_dates: true, ..mode };
+                DateTime::from_number(whole, micros, any).is_some()
+            }
+        })
+    }
+
+    /// 1292 of a value that is compared with a date or time and is none: an error while a strict statement
+    /// changes data, else a warning.
+    pub fn unfit(&mut self, text: &[u8], ty: &SqlType, beside: &Beside) -> SqlResult<()> {
+        let (name, text) = (beside.lower_name(), shown(text, ty));
+        match &beside.column {
+            Some(column) => {
+                let text = String::from_utf8_lossy(&text);
+                let message = format!("Incorrect {name} value: '{text}' for column '{column}' at row 1");
+                self.warn_or_fail(MysqlError::with_message(&ER_TRUNCATED_WRONG_VALUE, message))
+            }
+            None => self.truncated(name, &text),
+        }
+    }
+}
+
+/// 1525: a constant text is compared with a date, and is none.
+pub fn no_date(beside: &Beside, text: &[u8]) -> MysqlError {
+    let text = String::from_utf8_lossy(text).replace(char::REPLACEMENT_CHARACTER, "?");
+    mysql_error!(ER_WRONG_VALUE, beside.upper_name(), text)
+}
+
+/// A text as MySQL shows it: bytes that are no characters in hexadecimal.
+pub(super) fn shown(text: &[u8], ty: &SqlType) -> Vec<u8> {
+    if ty.collation() != CollationId::BINARY {
+        return text.to_vec();
+    }
+    let mut shown = String::new();
+    for byte in text {
+        match byte {
+            b' '..=b'~' => shown.push(char::from(*byte)),
+            _ => shown.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    shown.into_bytes()
+}

@@ -1,0 +1,458 @@
+//! The tree of a bound expression: its operations, and the walks over them.
+
+use std::sync::Arc;
+
+use palisade_catalog::{CollationId, SqlType, Value};
+
+use crate::func::{Function, Purity};
+use crate::services::Scope;
+use crate::{CastTarget, Comparison, Domain};
+
+/// How strongly an expression insists on its collation: the smaller, the stronger (MySQL's COERCIBILITY()).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Coercibility {
+    Explicit = 0,
+    Implicit = 2,
+    SystemConstant = 3,
+    Literal = 4,
+    Numeric = 5,
+    Null = 6,
+    /// Of a text made of texts whose collations do not go together (MySQL's NONE).
+    Conflict = 7,
+}
+
+/// A bound expression.
+#[derive(Debug, Clone)]
+pub struct Expr {
+    /// What it does.
+    pub node: Node,
+    /// Type of its values; also their collation.
+    pub ty: SqlType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+    /// How strongly it insists on its collation.
+    pub coercibility: Coercibility,
+}
+
+/// Arithmetic operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ArithmeticOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    IntegerDivide,
+    Modulo,
+}
+
+/// Operators on 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BitOp {
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// In which numbers arithmetic is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Numeric {
+    Signed,
+    Unsigned,
+    Decimal,
+    Double,
+}
+
+/// What becomes of characters that another character set does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// They become `?`.
+    Allowed,
+    /// The statement fails with 3854: of constants that are converted for an operation with other texts.
+    Refused,
+}
+
+/// What `IS` asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Truth {
+    True,
+    False,
+    Null,
+}
+
+/// How a subquery is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubqueryUse {
+    /// Its one value.
+    Scalar,
+    /// `EXISTS`.
+    Exists {
+        /// `NOT EXISTS`.
+        negated: bool,
+    },
+    /// `left IN (...)`, and `left <op> ANY/ALL (...)`.
+    Quantified {
+        /// The left side: one expression per column.
+        left: Vec<Expr>,
+        /// The operator, per column.
+        comparison: Comparison,
+        /// In which domain each column is compared.
+        domains: Vec<Domain>,
+        /// `ALL` rather than `ANY`.
+        all: bool,
+        /// `NOT IN`.
+        negated: bool,
+    },
+}
+
+/// A subquery in an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subquery {
+    /// Its number in the statement; its plan and state are found by it.
+    pub number: usize,
+    /// How its rows become a value.
+    pub usage: SubqueryUse,
+    /// Whether it must run again when outer rows change.
+    pub correlated: bool,
+}
+
+/// The operations.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub enum Node {
+    Literal(Value),
+    /// A column of the row that is current in a slot of the frame.
+    Column {
+        slot: usize,
+        column: usize,
+        name: Arc<str>,
+        /// Whether an aggregate, a window function or an expression of GROUP BY has computed it, not a table
+        /// or a query.
+        computed: bool,
+    },
+    /// A `?`.
+    Parameter(usize),
+    UserVariable(Arc<str>),
+    AssignUserVariable(Arc<str>, Box<Expr>),
+    SystemVariable {
+        scope: Option<Scope>,
+        name: Arc<str>,
+    },
+    Negate(Box<Expr>),
+    BitNot(Box<Expr>),
+    Arithmetic {
+        op: ArithmeticOp,
+        numeric: Numeric,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Bits {
+        op: BitOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Compare {
+        comparison: Comparison,
+        domain: Domain,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Xor(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    Is {
+        operand: Box<Expr>,
+        truth: Truth,
+        negated: bool,
+    },
+    /// `operand [NOT] IN (list)`, each compared in its own domain.
+    In {
+        operand: Box<Expr>,
+        list: Vec<(Domain, Expr)>,
+        negated: bool,
+    },
+    /// `operand [NOT] BETWEEN low AND high`.
+    Between {
+        operand: Box<Expr>,
+        domain: Domain,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        negated: bool,
+    },
+    Like {
+        operand: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<Box<Expr>>,
+        collation: CollationId,
+        negated: bool,
+    },
+    /// `CASE WHEN`; the simple form compares in the condition.
+    Case {
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    Cast {
+        operand: Box<Expr>,
+        target: CastTarget,
+    },
+    /// The operand's text in another character set.
+    Transcode {
+        operand: Box<Expr>,
+        to: CollationId,
+        loss: Loss,
+    },
+    Call {
+        function: &'static Function,
+        arguments: Vec<Expr>,
+    },
+    Subquery(Box<Subquery>),
+}
+
+impl Expr {
+    /// A literal of a type.
+    pub fn literal(value: Value, ty: SqlType) -> Expr {
+        let nullable = value.is_null();
+        let coercibility = match &value {
+            Value::Null => Coercibility::Null,
+            Value::Bytes(_) => Coercibility::Literal,
+            _ => Coercibility::Numeric,
+        };
+        Expr { node: Node::Literal(value), ty, nullable, coercibility }
+    }
+
+    /// NULL.
+    pub fn null() -> Expr {
+        Expr::literal(Value::Null, SqlType::Null)
+    }
+
+    /// A BIGINT literal.
+    pub fn int(value: i64) -> Expr {
+        Expr::literal(Value::Int(value), SqlType::BIGINT)
+    }
+
+    /// The type of its values where they are numbers: a binary literal is an integer then.
+    pub fn numeric_type(&self) -> &SqlType {
+        match &self.node {
+            Node::Literal(Value::Bit { bits, width }) if self.ty.is_string() => {
+                let is_signed = width % 8 != 0 && i64::try_from(*bits).is_ok();
+                if is_signed { &SqlType::BIGINT } else { &SqlType::BIGINT_UNSIGNED }
+            }
+            _ => &self.ty,
+        }
+    }
+
+    /// A computed expression: numbers are coercible as such, text like a literal.
+    pub fn computed(node: Node, ty: SqlType, nullable: bool) -> Expr {
+        let coercibility = if ty.is_string() { Coercibility::Literal } else { Coercibility::Numeric };
+        Expr { node, ty, nullable, coercibility }
+    }
+
+    /// A truth value.
+    pub fn truth(node: Node, nullable: bool) -> Expr {
+        Expr::computed(
+            node,
+            SqlType::Int { width: palisade_catalog::types::IntWidth::Int, unsigned: false },
+            nullable,
+        )
+    }
+
+    /// Whether it is a column of a table or of a query. MySQL reads a constant that is compared with one as
+    /// the column would keep it, and writes the year 0 of one as 0000.
+    pub fn is_field(&self) -> bool {
+        matches!(self.node, Node::Column { computed: false, .. })
+    }
+
+    /// Whether it is a column with COLLATE, in whose order an index over the column need not be.
+    pub fn has_own_collation(&self) -> bool {
+        matches!(self.node, Node::Column { .. }) && self.coercibility == Coercibility::Explicit
+    }
+
+    /// Whether it has the same value for all rows of a statement: it reads no column, no user variable and no
+    /// subquery, and does nothing.
+    pub fn is_same_for_all_rows(&self) -> bool {
+        let mut same = true;
+        self.walk(&mut |part| {
+            same &= match &part.node {
+                Node::Call { function, .. } => function.purity != Purity::Effect,
+                Node::Column { .. }
+                | Node::UserVariable(_)
+                | Node::AssignUserVariable(..)
+                | Node::Subquery(_) => false,
+                _ => true,
+            };
+        });
+        same
+    }
+
+    /// Whether it is a user variable that holds a number.
+    pub fn is_numeric_variable(&self) -> bool {
+        matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()
+    }
+
+    /// The conjunction of `conditions`; TRUE of none.
+    pub fn all_of(mut conditions: Vec<Expr>) -> Option<Expr> {
+        match conditions.len() {
+            0 => None,
+            1 => conditions.pop(),
+            _ => {
+                let nullable = conditions.iter().any(|condition| condition.nullable);
+                Some(Expr::truth(Node::And(conditions), nullable))
+            }
+        }
+    }
+
+    /// Splits a conjunction into its parts.
+    pub fn conjuncts(self, out: &mut Vec<Expr>) {
+        match self.node {
+            Node::And(parts) => parts.into_iter().for_each(|part| part.conjuncts(out)),
+            _ => out.push(self),
+        }
+    }
+
+    /// Calls `visit` on this expression and every one below it, subqueries' left sides included.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        self.children(&mut |child| child.walk(visit));
+    }
+
+    /// Whether evaluating it again may give another value, or have an effect again.
+    pub fn is_impure(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| {
+            found |= match &expr.node {
+                Node::Call { function, .. } => function.purity != Purity::Pure,
+                Node::AssignUserVariable(..) => true,
+                _ => false,
+            }
+        });
+        found
+    }
+
+    /// Calls `visit` on each direct operand.
+    pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        self.node.children(visit);
+    }
+
+    /// Calls `change` on each direct operand.
+    pub fn children_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.node {
+            Node::Literal(_)
+            | Node::Column { .. }
+            | Node::Parameter(_)
+            | Node::UserVariable(_)
+            | Node::SystemVariable { .. } => {}
+            Node::AssignUserVariable(_, operand)
+            | Node::Negate(operand)
+            | Node::BitNot(operand)
+            | Node::Not(operand)
+            | Node::Is { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Transcode { operand, .. } => change(operand),
+            Node::Arithmetic { left, right, .. }
+            | Node::Bits { left, right, .. }
+            | Node::Compare { left, right, .. }
+            | Node::Xor(left, right) => {
+                change(left);
+                change(right);
+            }
+            Node::And(parts) | Node::Or(parts) => parts.iter_mut().for_each(change),
+            Node::In { operand, list, .. } => {
+                change(operand);
+                list.iter_mut().for_each(|(_, item)| change(item));
+            }
+            Node::Between { operand, low, high, .. } => {
+                change(operand);
+                change(low);
+                change(high);
+            }
+            Node::Like { operand, pattern, escape, .. } => {
+                change(operand);
+                change(pattern);
+                if let Some(escape) = escape {
+                    change(escape);
+                }
+            }
+            Node::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    change(condition);
+                    change(result);
+                }
+                if let Some(otherwise) = otherwise {
+                    change(otherwise);
+                }
+            }
+            Node::Call { arguments, .. } => arguments.iter_mut().for_each(change),
+            Node::Subquery(subquery) => {
+                if let SubqueryUse::Quantified { left, .. } = &mut subquery.usage {
+                    left.iter_mut().for_each(change);
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Calls `visit` on each direct operand.
+    pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Node::Literal(_)
+            | Node::Column { .. }
+            | Node::Parameter(_)
+            | Node::UserVariable(_)
+            | Node::SystemVariable { .. } => {}
+            Node::AssignUserVariable(_, operand)
+            | Node::Negate(operand)
+            | Node::BitNot(operand)
+            | Node::Not(operand)
+            | Node::Is { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Transcode { operand, .. } => visit(operand),
+            Node::Arithmetic { left, right, .. }
+            | Node::Bits { left, right, .. }
+            | Node::Compare { left, right, .. }
+            | Node::Xor(left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Node::And(parts) | Node::Or(parts) => parts.iter().for_each(visit),
+            Node::In { operand, list, .. } => {
+                visit(operand);
+                list.iter().for_each(|(_, item)| visit(item));
+            }
+            Node::Between { operand, low, high, .. } => {
+                visit(operand);
+                visit(low);
+                visit(high);
+            }
+            Node::Like { operand, pattern, escape, .. } => {
+                visit(operand);
+                visit(pattern);
+                if let Some(escape) = escape {
+                    visit(escape);
+                }
+            }
+            Node::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    visit(condition);
+                    visit(result);
+                }
+                if let Some(otherwise) = otherwise {
+                    visit(otherwise);
+                }
+            }
+            Node::Call { arguments, .. } => arguments.iter().for_each(visit),
+            Node::Subquery(subquery) => {
+                if let SubqueryUse::Quantified { left, .. } = &subquery.usage {
+                    left.iter().for_each(visit);
+                }
+            }
+        }
+    }
+}
