@@ -15,6 +15,7 @@
 //! | `rescue` | damaged data directories: started with force, dumped, restored in a new server |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
+//! | `fuzz` | every decoder of foreign bytes, searched with coverage for a guide; `--target NAME`, `--seconds N`, `--seed N`, `--input FILE`; see [`mod@fuzz`] |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
 //! | `sim` | one history of the crash simulator by its seed, `--seed N [--trace]`; see [`unit::sim`] |
@@ -31,6 +32,7 @@ mod bench;
 mod client;
 mod clients;
 mod crash;
+mod fuzz;
 mod golden;
 mod histories;
 mod hostile;
@@ -67,6 +69,7 @@ const TEST: &[Step] = &[
     ("rescue", rescue::run),
     ("lab", lab::run),
     ("hostile", hostile::run),
+    ("fuzz", fuzz::run),
 ];
 
 fn main() -> ExitCode {
@@ -78,12 +81,13 @@ fn main() -> ExitCode {
         "soak" => soak(&rest),
         "answers" => answers::run(&rest),
         "bench" => bench::run(&rest),
+        "fuzz" if !rest.is_empty() => fuzz::by_hand(&rest),
         "sim" => unit::sim(&rest),
         "snapshot" => snapshot::run(&rest),
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },
@@ -108,7 +112,7 @@ fn steps(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
-const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|waits] [--rounds N] [--seed N]";
+const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|waits] [--rounds N] [--seed N]";
 
 fn soak(arguments: &[String]) -> Outcome {
     let (mut part, mut rounds, mut seed) = (None, 300, 1);
@@ -122,7 +126,7 @@ fn soak(arguments: &[String]) -> Outcome {
     }
     match part {
         None => {
-            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile", "waits"] {
+            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile", "fuzz", "waits"] {
                 soak_part(part, rounds, seed)?;
             }
             Ok(())
@@ -139,6 +143,7 @@ fn soak_part(part: &str, rounds: u32, seed: u64) -> Outcome {
         "crash" => crash::rounds(rounds),
         "snapshot" => snapshot::soak(),
         "hostile" => hostile::rounds(seed, u64::from(rounds)),
+        "fuzz" => fuzz::soak(rounds),
         "waits" => unit::waits(),
         _ => Err(SOAK_USAGE.into()),
     }

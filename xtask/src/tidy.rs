@@ -96,6 +96,7 @@ pub fn run() -> Outcome {
     let mut files = Vec::new();
     with_extension(&root().join("crates"), "rs", &mut files)?;
     with_extension(&root().join("xtask"), "rs", &mut files)?;
+    with_extension(&root().join("fuzz"), "rs", &mut files)?;
     for file in &files {
         source(file, &read(file)?, &mut offences);
     }

@@ -144,7 +144,8 @@ fn time(reader: &mut Reader<'_>) -> Result<Time, Malformed> {
     if hour > 23 || minute > 59 || second > 59 || micros > 999_999 {
         return Err(Malformed);
     }
-    let hours = i64::from(days) * 24 + i64::from(hour);
+    // A TIME has less than 35 days; microseconds of as many as may be sent do not fit.
+    let hours = i64::from(days.min(100)) * 24 + i64::from(hour);
     let total = ((hours * 60 + i64::from(minute)) * 60 + i64::from(second)) * 1_000_000 + i64::from(micros);
     let total = total.min(Time::MAX.micros());
     Time::from_micros(if negative { -total } else { total }).ok_or(Malformed)
@@ -205,6 +206,18 @@ mod tests {
         let long = |position| (position == 1).then(|| b"long".to_vec());
         decode_parameters(b"\x01\0", 2, &mut types, long, &mut values).unwrap();
         assert_eq!(values, [Value::Null, Value::bytes("long")]);
+    }
+
+    #[test]
+    fn a_time_of_more_days_than_there_can_be_is_the_longest() {
+        for (sign, longest) in [(0, Time::MAX.micros()), (1, -Time::MAX.micros())] {
+            for days in [35, 1 << 16, u32::MAX] {
+                let days = days.to_le_bytes();
+                let body = [&b"\0\x01\x0b\0\x08"[..], &[sign], &days, &[23, 59, 59]].concat();
+                let expected = Value::Time(Time::from_micros(longest).unwrap());
+                assert_eq!(decode(&body, 1), Ok(vec![expected]), "{days:?}");
+            }
+        }
     }
 
     #[test]
