@@ -39,6 +39,7 @@ mod hostile;
 mod install;
 mod lab;
 mod lint;
+mod miri;
 mod process;
 mod rescue;
 mod rollback;
@@ -112,7 +113,7 @@ fn steps(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
-const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|waits] [--rounds N] [--seed N]";
+const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|miri|waits] [--rounds N] [--seed N]";
 
 fn soak(arguments: &[String]) -> Outcome {
     let (mut part, mut rounds, mut seed) = (None, 300, 1);
@@ -126,7 +127,9 @@ fn soak(arguments: &[String]) -> Outcome {
     }
     match part {
         None => {
-            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile", "fuzz", "waits"] {
+            for part in
+                ["unit", "search", "histories", "crash", "snapshot", "hostile", "fuzz", "miri", "waits"]
+            {
                 soak_part(part, rounds, seed)?;
             }
             Ok(())
@@ -144,6 +147,7 @@ fn soak_part(part: &str, rounds: u32, seed: u64) -> Outcome {
         "snapshot" => snapshot::soak(),
         "hostile" => hostile::rounds(seed, u64::from(rounds)),
         "fuzz" => fuzz::soak(rounds),
+        "miri" => miri::run(seed),
         "waits" => unit::waits(),
         _ => Err(SOAK_USAGE.into()),
     }

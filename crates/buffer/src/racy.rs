@@ -164,8 +164,10 @@ mod tests {
         let mut bytes = palisade_io::AlignedBuf::zeroed(size.bytes());
         random.fill(&mut bytes);
         let page = Page::of(&bytes);
-        // SAFETY: the buffer outlives `racy` and is an aligned page.
-        let racy = unsafe { RacyBytes::new(NonNull::from(&**page).cast(), size.bytes()) };
+        let mut shared = palisade_io::AlignedBuf::zeroed(size.bytes());
+        shared.copy_from_slice(&bytes);
+        // SAFETY: the buffer outlives `racy`, is an aligned page, and nothing else refers to it.
+        let racy = unsafe { RacyBytes::new(NonNull::from(&mut *shared).cast(), size.bytes()) };
         for round in 0..if cfg!(miri) { 60 } else { 20_000 } {
             let offset = match round % 3 {
                 0 => random.below(size.bytes() as u64 + 20) as usize,

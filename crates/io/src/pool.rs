@@ -48,6 +48,32 @@ struct State {
     closed: bool,
 }
 
+/// A task on the stack of the thread that waits for it. A pointer, not a reference: a helper that comes late
+/// still moves it about when the task has gone, and only a pointer may dangle meanwhile.
+#[derive(Clone, Copy)]
+struct Lent(*const (dyn Fn(&Crew) + Sync));
+
+// SAFETY: what it points to may be called from any thread.
+unsafe impl Send for Lent {}
+
+impl Lent {
+    fn new<'a>(task: &'a (dyn Fn(&Crew) + Sync + 'a)) -> Lent {
+        let task: *const (dyn Fn(&Crew) + Sync + 'a) = task;
+        // SAFETY: only the lifetime is changed, of a pointer.
+        Lent(unsafe {
+            std::mem::transmute::<*const (dyn Fn(&Crew) + Sync + 'a), *const (dyn Fn(&Crew) + Sync)>(task)
+        })
+    }
+
+    /// # Safety
+    ///
+    /// The task must still be there.
+    unsafe fn call(&self, crew: &Crew) {
+        // SAFETY: the caller promises that.
+        unsafe { (*self.0)(crew) }
+    }
+}
+
 impl IoPool {
     /// Starts `threads` I/O threads; there must be at least one.
     pub fn new(threads: usize, waiting: Waiting) -> std::io::Result<IoPool> {
@@ -121,15 +147,14 @@ impl IoPool {
             }
         };
         let work: &(dyn Fn(&Crew) + Sync) = &work;
-        // SAFETY: only the lifetime is changed. Helpers call it inside `Crew::help` alone, which runs nothing
-        // once the crew is closed, and `closing` closes it, and waits for those inside, before this frame
-        // ends, also by a panic.
-        let lent: &'static (dyn Fn(&Crew) + Sync) = unsafe { std::mem::transmute(work) };
+        let lent = Lent::new(work);
         let crew = Arc::new(Crew::new(count));
         let closing = Closing(&crew);
         for _ in 0..helpers {
             let crew = crew.clone();
-            self.submit(move || crew.help(|| lent(&crew)));
+            // SAFETY: inside `Crew::help`, which runs nothing once the crew is closed, and `closing` closes
+            // it, and waits for those inside, before this frame ends, also by a panic.
+            self.submit(move || crew.help(|| unsafe { lent.call(&crew) }));
         }
         work(&crew);
         drop(closing);
@@ -273,10 +298,11 @@ mod tests {
         assert_eq!(ran.load(Ordering::Relaxed), 101, "a late job runs on the caller");
     }
 
-    /// The kernel where it has io_uring, threads, and in order.
+    /// The kernel where it has io_uring (Miri has none), threads, and in order.
     fn pools() -> [Arc<IoPool>; 3] {
         let new = |waiting| IoPool::new(2, waiting).unwrap();
-        [new(Waiting::Kernel), new(Waiting::Threads), IoPool::inline()].map(Arc::new)
+        let kernel = if cfg!(miri) { Waiting::Threads } else { Waiting::Kernel };
+        [new(kernel), new(Waiting::Threads), IoPool::inline()].map(Arc::new)
     }
 
     /// A read of `count` blocks from block `first` on, into memory that `told` gets back.
