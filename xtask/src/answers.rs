@@ -21,6 +21,7 @@ mod compare;
 mod findings;
 mod groups;
 mod kinds;
+mod offset;
 mod parameters;
 mod question;
 mod reduce;
@@ -217,6 +218,7 @@ impl Pair {
                         None if self.answers_as_with_values(question, step, execution, ours, &mut shown) => {
                             Some(parameters::NAME)
                         }
+                        None if self.answers_without_offset(step, ours) => Some(offset::NAME),
                         None if self.unindexed.answers(question, step, ours) => Some(unindexed::NAME),
                         name => name,
                     };
@@ -261,6 +263,18 @@ impl Pair {
                 &format!("\n    as:     {last}\n    ours:   {}\n    theirs: {}", again.show(), theirs.show());
         }
         false
+    }
+
+    /// Whether a query with an offset from UTC is answered like the one that has the time in UTC in its
+    /// place, and that one alike by both servers.
+    fn answers_without_offset(&mut self, step: &Step, ours: &Reply) -> bool {
+        let Some(text) = offset::without(step.text()) else { return false };
+        let step = Step::Text(text);
+        let Ok(replies) = ask(&mut self.servers, &step) else { return false };
+        let Some([again, theirs]) = replies.first() else { return false };
+        let is_meant = difference(again, theirs)
+            .is_none_or(|difference| named(&Case { step: &step, ours: again, theirs, difference }).is_some());
+        is_meant && parameters::same_values(ours, again)
     }
 
     /// The smallest question that shows the same kind of difference, and what it shows.

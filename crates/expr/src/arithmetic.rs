@@ -264,6 +264,10 @@ impl Context<'_> {
                 };
                 match result {
                     Err(DecimalError::DivisionByZero) => self.division_by_zero(),
+                    Err(DecimalError::Overflow) if op == ArithmeticOp::IntegerDivide => {
+                        let kind = if expr.ty.is_unsigned() { "BIGINT UNSIGNED" } else { "BIGINT" };
+                        Err(self.out_of_range(kind, expr))
+                    }
                     Err(DecimalError::Overflow) => Err(self.out_of_range("DECIMAL", expr)),
                     Ok(quotient) if op == ArithmeticOp::IntegerDivide => {
                         if expr.ty.is_unsigned() {

@@ -218,6 +218,17 @@ impl CastTarget {
 /// The least double beyond BIGINT.
 const BEYOND_BIGINT: f64 = 9_223_372_036_854_775_808.0;
 
+/// The type of an operand where its text is wanted in a character set. The value for a `?` is said to be a
+/// text, but may be any bytes.
+pub(super) fn type_of_text(operand: &Expr, to: CollationId) -> &SqlType {
+    const BYTES: &SqlType = &SqlType::Blob { size: LobSize::Long };
+    let is_kept = |ty: &SqlType| ty.is_text() && ty.collation().get().charset.is_utf8();
+    match operand.node {
+        Node::Parameter(_) if is_kept(&operand.ty) && to.get().charset.is_utf8() => BYTES,
+        _ => &operand.ty,
+    }
+}
+
 impl Context<'_> {
     /// CAST(value AS target); `operand` is the expression the value comes from.
     pub fn cast(&mut self, value: Value, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
@@ -236,8 +247,8 @@ impl Context<'_> {
         }
         match target {
             CastTarget::Char { length, collation } => {
-                let Some(text) = self.valid_text(text_of(&value, &operand.ty), &operand.ty, *collation)?
-                else {
+                let from = type_of_text(operand, *collation);
+                let Some(text) = self.valid_text(text_of(&value, &operand.ty), from, *collation)? else {
                     return Ok(Value::Null);
                 };
                 // MySQL looks at what is asked for, not at what there is.

@@ -9,6 +9,7 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
+use super::cast::type_of_text;
 use super::context::AtHand;
 use super::convert::{refuse_loss, text_of, year_as_number};
 use super::membership::Found;
@@ -150,7 +151,7 @@ impl Expr {
                         let checked = cx.watched(|watch| refuse_loss(&text, from, to, watch));
                         cx.attempt(checked.and_then(|checked| checked))?;
                     }
-                    let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to);
+                    let text = cx.valid_text(text_of(&value, &operand.ty), type_of_text(operand, *to), *to);
                     Ok(cx.attempt(text)?.map_or(Value::Null, Value::Bytes))
                 }
             },

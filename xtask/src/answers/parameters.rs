@@ -41,7 +41,8 @@ pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option
 /// The value that SET gives a variable, as the variable keeps it: a date or time is a text.
 fn value_of(set: &str, name: &str) -> Option<String> {
     let (_, after) = set.split_once(&format!("{name} = "))?;
-    let value = after.split(", @").next()?;
+    // A value for `?` comes without its collation.
+    let value = after.split(", @").next()?.split(" COLLATE ").next()?;
     match value.strip_prefix("TIMESTAMP").or_else(|| value.strip_prefix("TIME")) {
         Some(moment) => Some(two_digits(moment)),
         None => Some(value.to_owned()),

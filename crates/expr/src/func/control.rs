@@ -12,7 +12,7 @@ use crate::common::{common, varying};
 use crate::compare::{domain_of, domain_of_operands};
 use crate::convert::year_as_number;
 use crate::place::At;
-use crate::{Context, Expr, Node};
+use crate::{Context, Domain, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
@@ -168,29 +168,60 @@ fn compares_dates(arguments: &[Expr], result: &SqlType) -> bool {
     result.is_string() && arguments.iter().any(|argument| is_dated(&argument.ty))
 }
 
-/// The greatest or least of dates; what is none is passed over.
+/// The greatest or least of dates; what is none is passed over. But the least of what has times of day, too,
+/// is the least text if one of them is no date or the zero date.
 fn extreme_date(
     cx: &mut Context<'_>,
     values: &[Value],
     arguments: &[Expr],
+    call: &Expr,
     wanted: Ordering,
 ) -> SqlResult<Value> {
+    let dated = || arguments.iter().map(|argument| &argument.ty).filter(|ty| is_dated(ty));
+    let are_days = dated().all(|ty| matches!(ty, SqlType::Date));
     let mut best: Option<DateTime> = None;
+    let mut are_dates = true;
     for value in values {
-        let Some(found) = cx.to_partial_date(value.as_ref())? else { continue };
+        let found = match are_days {
+            true => cx.to_partial_date(value.as_ref())?,
+            false => cx.to_partial_datetime(value.as_ref())?,
+        };
+        are_dates &= found.is_some_and(|found| found != DateTime::ZERO);
+        let Some(found) = found else { continue };
         if best.is_none_or(|best| found.cmp(&best) == wanted) {
             best = Some(found);
         }
     }
+    if !are_days && !are_dates && wanted == Ordering::Less {
+        return least_text(cx, values, arguments, call);
+    }
     let Some(best) = best else { return Ok(Value::Null) };
-    let dated = || arguments.iter().map(|argument| &argument.ty).filter(|ty| is_dated(ty));
     let mut text = Vec::new();
-    if dated().all(|ty| matches!(ty, SqlType::Date)) {
+    if are_days {
         best.date().format(&mut text);
     } else {
         best.format(arguments.iter().map(datetime_digits_of).max().unwrap_or(0), &mut text);
     }
     Ok(Value::bytes(text))
+}
+
+/// The least of values as texts.
+fn least_text(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let mut best: Option<Value> = None;
+    for (value, argument) in values.iter().zip(arguments) {
+        let text = Value::Bytes(cx.text(value, argument, &call.ty)?);
+        let is_less = match &best {
+            None => true,
+            Some(best) => {
+                let domain = Domain::Text(call.ty.collation());
+                cx.compare(text.as_ref(), best.as_ref(), domain)? == Some(Ordering::Less)
+            }
+        };
+        if is_less {
+            best = Some(text);
+        }
+    }
+    Ok(best.unwrap_or_default())
 }
 
 fn extreme(
@@ -201,7 +232,7 @@ fn extreme(
     wanted: Ordering,
 ) -> SqlResult<Value> {
     if compares_dates(arguments, &call.ty) {
-        return extreme_date(cx, values, arguments, wanted);
+        return extreme_date(cx, values, arguments, call, wanted);
     }
     // all are compared as values of the result's type
     let probe = Expr::literal(Value::Int(0), call.ty.clone());

@@ -120,7 +120,12 @@ impl Binder<'_> {
             *condition = chosen_as_number(std::mem::replace(condition, Expr::null()));
         }
         if func::number::FUNCTIONS.iter().any(|known| known.name == function.name) {
-            let as_number = |argument| chosen_date_as_number(date_text_as_number(argument));
+            // BIT_COUNT takes binary strings as they are.
+            let chosen = match function.name {
+                "bit_count" => |argument| argument,
+                _ => chosen_as_number,
+            };
+            let as_number = |argument| chosen_date_as_number(date_text_as_number(chosen(argument)));
             arguments = arguments.into_iter().map(as_number).collect();
         }
         for place in dates_read_by(function.name) {

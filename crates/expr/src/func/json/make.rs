@@ -142,6 +142,10 @@ fn unquote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
 
 fn valid(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let ty = &exprs.at(0)?.ty;
+    // A member of an ENUM or SET is no document, and neither is none of them.
+    if matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. }) {
+        return Ok(Value::Int(0));
+    }
     if values.at(0)?.is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
         return Ok(Value::Null);
     }
