@@ -203,21 +203,19 @@ fn timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(arguments.at(0)?).max(added) }))
 }
 
-/// The constant number of digits of NOW(6).
+/// The constant number of digits of NOW(6): of what is written MySQL takes the last eight bits.
 fn constant_digits(arguments: &[Expr]) -> u8 {
     match arguments.first().map(|argument| &argument.node) {
-        Some(Node::Literal(Value::Int(digits))) => (*digits).clamp(0, 6) as u8,
-        Some(Node::Literal(Value::UInt(digits))) => (*digits).min(6) as u8,
+        Some(Node::Literal(Value::Int(digits))) => (digits & 0xff) as u8,
+        Some(Node::Literal(Value::UInt(digits))) => (digits & 0xff) as u8,
         _ => 0,
     }
 }
 
 /// 1426 for more than six digits.
 fn check_digits(arguments: &[Expr], function: &str) -> SqlResult<()> {
-    match arguments.first().map(|argument| &argument.node) {
-        Some(Node::Literal(Value::Int(digits @ 7..))) => {
-            Err(mysql_error!(ER_TOO_BIG_PRECISION, digits, function, 6))
-        }
+    match constant_digits(arguments) {
+        digits @ 7.. => Err(mysql_error!(ER_TOO_BIG_PRECISION, digits, function, 6)),
         _ => Ok(()),
     }
 }

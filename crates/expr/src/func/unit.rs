@@ -39,6 +39,11 @@ impl Unit {
         self.0 == Second
     }
 
+    /// Whether an amount of it is one number.
+    pub fn is_single(self) -> bool {
+        matches!(self.0, Microsecond | Second | Minute | Hour | Day | Week | Month | Quarter | Year)
+    }
+
     /// Whether it counts whole days or more.
     pub fn is_days(self) -> bool {
         matches!(self.0, Day | Week | Month | Quarter | Year | YearMonth)

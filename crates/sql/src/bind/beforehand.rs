@@ -21,18 +21,34 @@ pub(super) fn literal_date(expr: &mut Expr) {
     }
 }
 
-/// A text beside a date as that date; what is none is said for each row.
-pub(super) fn text_beside_date(expr: &mut Expr, with: &Expr) {
-    if let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) {
-        read_as_date(expr, beside, Unfit::Warns);
+/// How much of a text that depends on the row is compared with a DATE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The day, by an operator that compares it with what depends on the row, too.
+    Day,
+    /// The time of day as well: beside a constant, in lists, ranges, CASE and NULLIF.
+    Moment,
+}
+
+impl Part {
+    /// What an operator compares with a date.
+    pub(super) fn beside(date: &Expr) -> Part {
+        if date.is_same_for_all_rows() { Part::Moment } else { Part::Day }
     }
 }
 
-fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit) {
+/// A text beside a date as that date; what is none is said for each row.
+pub(super) fn text_beside_date(expr: &mut Expr, with: &Expr, part: Part) {
+    if let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) {
+        read_as_date(expr, beside, Unfit::Warns, part);
+    }
+}
+
+fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit, part: Part) {
     literal_date(expr);
     if expr.ty.is_string() {
         let is_value = expr.is_constant() || matches!(expr.node, Node::UserVariable(_));
-        let day = beside.ty == SqlType::Date && !is_value;
+        let day = part == Part::Day && beside.ty == SqlType::Date && !is_value;
         let text = std::mem::replace(expr, Expr::null());
         let target = CastTarget::ComparedDate { beside: Box::new(beside), unfit, day };
         let ty = target.result_type(&text.ty);
@@ -103,7 +119,13 @@ impl Binder<'_> {
 
     /// A text that is compared with a date alone: a constant must be one, and is converted before the first
     /// row.
-    pub(super) fn text_beside_one_date(&mut self, expr: &mut Expr, with: &Expr, comparison: Comparison) {
+    pub(super) fn text_beside_one_date(
+        &mut self,
+        expr: &mut Expr,
+        with: &Expr,
+        comparison: Comparison,
+        part: Part,
+    ) {
         let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) else {
             return;
         };
@@ -115,7 +137,7 @@ impl Binder<'_> {
             _ if is_parameter => Unfit::Fails,
             _ => Unfit::Warns,
         };
-        read_as_date(expr, beside, unfit);
+        read_as_date(expr, beside, unfit, part);
     }
 
     /// A condition of WHERE that a date column is equal to a text which user variables decide: MySQL knows
@@ -153,7 +175,7 @@ impl Binder<'_> {
     pub(super) fn list_beside_date(&mut self, list: &mut [Expr], with: &Expr) {
         let is_known = |item: &Expr| self.is_known(item) || is_value_of_execution(item);
         let Some(beside) = beside(with).filter(|_| list.iter().all(is_known)) else {
-            return list.iter_mut().for_each(|item| text_beside_date(item, with));
+            return list.iter_mut().for_each(|item| text_beside_date(item, with, Part::Moment));
         };
         let is_text = |item: &Expr| item.ty.is_string() && item.ty != SqlType::Json;
         let numbers = list.iter().any(|item| item.ty.is_numeric());
@@ -172,7 +194,7 @@ impl Binder<'_> {
                         Expr::computed(Node::Cast { operand, target }, SqlType::Time { fsp: 6 }, nullable);
                 }
                 SqlType::Time { .. } => {}
-                _ => read_as_date(item, beside.clone(), Unfit::Said),
+                _ => read_as_date(item, beside.clone(), Unfit::Said, Part::Moment),
             }
         }
     }

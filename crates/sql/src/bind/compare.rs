@@ -10,7 +10,7 @@ use palisade_expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryU
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::Binder;
-use super::beforehand::text_beside_date;
+use super::beforehand::{Part, text_beside_date};
 use super::json::json_as_integer;
 use super::scope::Clause;
 use super::types::{
@@ -125,7 +125,7 @@ impl Binder<'_> {
         self.convert_beforehand(left, right, Standing::Alone);
         self.convert_beforehand(right, left, Standing::Alone);
         if domain_of(left, right, "nullif")? == Domain::DateTime {
-            self.text_beside_one_date(right, left, Comparison::Equal);
+            self.text_beside_one_date(right, left, Comparison::Equal, Part::Moment);
         }
         moment_as_time(right, left);
         constant_as_column(right, left);
@@ -137,8 +137,8 @@ impl Binder<'_> {
         let is_dated = self.note_constants(comparison, &left, &right)?;
         if is_dated {
             let beside = left.clone();
-            self.text_beside_one_date(&mut left, &right, comparison);
-            self.text_beside_one_date(&mut right, &beside, comparison);
+            self.text_beside_one_date(&mut left, &right, comparison, Part::beside(&right));
+            self.text_beside_one_date(&mut right, &beside, comparison, Part::beside(&beside));
         }
         moment_as_time(&mut left, &right);
         moment_as_time(&mut right, &left);
@@ -200,7 +200,7 @@ fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     }
     if *l != SqlType::Json && *r != SqlType::Json {
         let domain = domain_of(&left, &right, Comparison::Equal.symbol())?;
-        return compare_in(domain, Comparison::Equal, left, right);
+        return compare_in(domain, |_| Part::Moment, Comparison::Equal, left, right);
     }
     transcode_beside_document(&mut left)?;
     transcode_beside_document(&mut right)?;
@@ -265,10 +265,16 @@ pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr>
 /// `left <comparison> right`, where a constant that is no date is no error.
 pub(super) fn compare_leniently(comparison: Comparison, left: Expr, right: Expr) -> SqlResult<Expr> {
     let domain = domain_of_operands(&left, &right, comparison.symbol())?;
-    compare_in(domain, comparison, left, right)
+    compare_in(domain, Part::beside, comparison, left, right)
 }
 
-fn compare_in(domain: Domain, comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+fn compare_in(
+    domain: Domain,
+    part: fn(&Expr) -> Part,
+    comparison: Comparison,
+    mut left: Expr,
+    mut right: Expr,
+) -> SqlResult<Expr> {
     match domain {
         Domain::Text(collation) => {
             for part in [&mut left, &mut right] {
@@ -278,8 +284,9 @@ fn compare_in(domain: Domain, comparison: Comparison, mut left: Expr, mut right:
         }
         Domain::DateTime => {
             let beside = left.clone();
-            text_beside_date(&mut left, &right);
-            text_beside_date(&mut right, &beside);
+            let parts = [part(&right), part(&beside)];
+            text_beside_date(&mut left, &right, parts[0]);
+            text_beside_date(&mut right, &beside, parts[1]);
         }
         Domain::Json(..) => {
             transcode_beside_document(&mut left)?;

@@ -7,6 +7,7 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType};
 use palisade_expr::func::json::read_path;
 use palisade_expr::func::json::value::{LONGEST, OnProblem};
+use palisade_expr::func::unit::Unit;
 use palisade_expr::func::{self, Function};
 use palisade_expr::{CastTarget, Coercibility, Expr, Node};
 use palisade_parser::ast::{self, CastCharset, CastType, JsonOn};
@@ -70,12 +71,18 @@ pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) -> Sq
     if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
         return Ok(());
     }
+    let unit = match function.name {
+        "date_add" | "date_sub" => arguments.get(2),
+        "extract" | "timestampadd" => arguments.first(),
+        _ => None,
+    };
+    let unit = unit.map(Unit::of).transpose()?;
     for (position, argument) in arguments.iter_mut().enumerate() {
         if argument.ty != SqlType::Json {
             continue;
         }
         let taken = std::mem::replace(argument, Expr::null());
-        *argument = match wanted(function, position) {
+        *argument = match wanted(function, position, unit) {
             Wanted::Document => taken,
             Wanted::Text => unquoted(taken)?,
             Wanted::Cast(target) => document_as(taken, target),
@@ -91,8 +98,9 @@ enum Wanted {
     Cast(CastTarget),
 }
 
-fn wanted(function: &Function, position: usize) -> Wanted {
+fn wanted(function: &Function, position: usize, unit: Option<Unit>) -> Wanted {
     let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
+    let decimal = CastTarget::Decimal { precision: 65, scale: 30 };
     Wanted::Cast(match (function.name, position) {
         ("if", 0) | ("interval", _) | ("format", 0) => CastTarget::Double,
         (
@@ -103,7 +111,17 @@ fn wanted(function: &Function, position: usize) -> Wanted {
         | ("elt" | "make_set", 0)
         | ("insert", 1 | 2)
         | ("left" | "lpad" | "repeat" | "right" | "rpad", 1)
-        | ("substring" | "substr" | "mid", 1 | 2) => CastTarget::Signed,
+        | ("substring" | "substr" | "mid", 1 | 2)
+        | ("maketime", 0 | 1) => CastTarget::Signed,
+        ("date_add" | "date_sub" | "timestampadd", 1) => match unit {
+            Some(unit) if unit.is_seconds() => decimal,
+            Some(unit) if unit.is_single() => CastTarget::Signed,
+            _ => return Wanted::Text,
+        },
+        ("extract", 1) if unit.is_some_and(Unit::is_days) => CastTarget::DateTime { fsp: 6 },
+        ("addtime" | "extract" | "subtime" | "timestamp", 1) => CastTarget::Time { fsp: 6 },
+        ("from_unixtime" | "sec_to_time", 0) | ("maketime", 2) => decimal,
+        ("timestampdiff", 1 | 2) => CastTarget::DateTime { fsp: 6 },
         (
             "date" | "datediff" | "day" | "dayname" | "dayofmonth" | "dayofweek" | "dayofyear" | "last_day"
             | "month" | "monthname" | "quarter" | "to_days" | "week" | "weekday" | "weekofyear" | "year"

@@ -11,7 +11,7 @@ use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use palisade_parser::ast;
 
-use super::beforehand::text_beside_date;
+use super::beforehand::{Part, text_beside_date};
 use super::compare::{
     compare_listed, constant_as_column, moment_as_time, negation, row_parts, time_as_text, wider,
 };
@@ -129,8 +129,8 @@ impl Binder<'_> {
             domain => domain,
         };
         if domain == Domain::DateTime {
-            text_beside_date(&mut low, &operand);
-            text_beside_date(&mut high, &operand);
+            text_beside_date(&mut low, &operand, Part::Moment);
+            text_beside_date(&mut high, &operand, Part::Moment);
         }
         Ok(between_bounds(operand, domain, [low, high], between.negated))
     }
@@ -201,7 +201,7 @@ impl Binder<'_> {
         });
         for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
-            if matches!(operand.ty, SqlType::Int { .. }) {
+            if matches!(operand.ty, SqlType::Int { .. }) && !has_documents {
                 constant_as_column(&mut item, &operand);
             }
             nullable |= item.nullable;
@@ -215,7 +215,7 @@ impl Binder<'_> {
                 None => domain_of(&operand, &item, " IN ").map_err(|error| mixed.take().unwrap_or(error))?,
             };
             match domain {
-                Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand),
+                Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand, Part::Moment),
                 Domain::Text(collation) => time_as_text(&mut item, collation),
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
