@@ -141,7 +141,7 @@ const RULES: &[Rule] = &[
                         false => number,
                     });
                     let place = 10f64.powi(-(digits(ours).min(digits(theirs).max(9)) as i32));
-                    (left - right).abs() <= place / 2.0 && (left == right || digits(theirs) >= 9)
+                    (left - right).abs() <= place && (left == right || theirs == "0" || digits(theirs) >= 9)
                 })
         },
     },

@@ -17,7 +17,7 @@ use palisade_expr::convert::is_chosen;
 use palisade_expr::func::control::{ANY_VALUE, COALESCE, IF, NULLIF};
 use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
-use palisade_expr::{CastTarget, Coercibility, Expr, Node};
+use palisade_expr::{CastTarget, Coercibility, Expr, Node, Truth};
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
@@ -28,6 +28,29 @@ use crate::plan::conditions::expr_slots;
 
 /// Bytes that an operand of BIT_AND and its like has at most.
 const LONGEST_BIT_STRING: u32 = 511;
+
+/// MIN and MAX of what COALESCE or IFNULL takes among bits are bits; others as they are.
+fn as_bits(argument: Expr) -> Expr {
+    let choices = match &argument.node {
+        Node::Call { function, arguments } if matches!(function.name, "coalesce" | "ifnull") => arguments,
+        _ => return argument,
+    };
+    let width = |choice: &Expr| match choice.ty {
+        SqlType::Bit { width } => Some(width),
+        _ => None,
+    };
+    let known = || choices.iter().filter(|choice| choice.ty != SqlType::Null);
+    let Some(widest) = known().filter_map(width).max().filter(|_| known().all(|one| width(one).is_some()))
+    else {
+        return argument;
+    };
+    let branch = |choice: &Expr| {
+        let operand = Box::new(choice.clone());
+        (Expr::truth(Node::Is { operand, truth: Truth::Null, negated: true }, false), choice.clone())
+    };
+    let node = Node::Case { branches: known().map(branch).collect(), otherwise: None };
+    Expr::computed(node, SqlType::Bit { width: widest }, true)
+}
 
 impl Binder<'_> {
     /// An aggregate as a column of the groups' slot.
@@ -126,6 +149,9 @@ impl Binder<'_> {
         if aggregate.kind == Count && !aggregate.distinct && arguments.iter().all(|value| !value.nullable) {
             // As in MySQL nothing is computed that cannot be NULL.
             arguments.clear();
+        }
+        if matches!(aggregate.kind, Min | Max) {
+            arguments = arguments.into_iter().map(as_bits).collect();
         }
         arguments = arguments.into_iter().map(in_its_type).collect();
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);

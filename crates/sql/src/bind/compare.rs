@@ -2,6 +2,7 @@
 
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_expr::arithmetic::{UNFIXED, double_of_scale, double_scale};
 use palisade_expr::beforehand::Standing;
 use palisade_expr::bits;
 use palisade_expr::compare::{domain_of, domain_of_operands};
@@ -74,7 +75,12 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
         && (expr.ty.is_string() || expr.ty.is_numeric())
         && expr.is_constant()
     {
+        // A number shows its digits all the same.
+        let shown = double_scale(&expr.ty);
         read_as(CastTarget::ComparedFloat { scale: *scale }, expr);
+        if shown < UNFIXED {
+            expr.ty = double_of_scale(shown.max(*scale));
+        }
     }
 }
 
@@ -191,10 +197,15 @@ fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     }
     let is_text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
     let is_time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
-    if is_time(l) && is_text(r) || is_time(r) && is_text(l) {
+    if is_time(l) && is_text(r) {
         return Ok(equal_in(Domain::TimeOrNone, left, right));
     }
-    let is_moment = |ty: &SqlType| ty.is_temporal() && *ty != SqlType::Year;
+    if is_text(l) && is_moment(r) {
+        // The operand of CASE decides: beside a text a date is its text.
+        let collation = l.collation();
+        moment_as_text(&mut right, collation);
+        return Ok(equal_texts(left, right, collation));
+    }
     if is_moment(l) && r.is_numeric() || is_moment(r) && l.is_numeric() {
         return Ok(equal_in(Domain::Double, left, right));
     }
@@ -218,7 +229,7 @@ fn equal_texts(left: Expr, right: Expr, collation: CollationId) -> Expr {
     equal_in(Domain::Text(collation), left, right)
 }
 
-fn equal_in(domain: Domain, left: Expr, right: Expr) -> Expr {
+pub(super) fn equal_in(domain: Domain, left: Expr, right: Expr) -> Expr {
     let nullable = left.nullable || right.nullable;
     let (left, right) = (Box::new(left), Box::new(right));
     Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
@@ -306,11 +317,21 @@ fn compare_in(
 /// A time that is compared with a text, as the text that it is: with the digits of its type.
 pub(super) fn time_as_text(expr: &mut Expr, collation: CollationId) {
     if matches!(expr.ty, SqlType::Time { .. }) {
-        let time = std::mem::replace(expr, Expr::null());
-        let target = CastTarget::Char { length: None, collation };
-        let (ty, nullable) = (target.result_type(&time.ty), time.nullable);
-        *expr = Expr::computed(Node::Cast { operand: Box::new(time), target }, ty, nullable);
+        moment_as_text(expr, collation);
     }
+}
+
+/// Whether values are dates or times, and no years.
+pub(super) fn is_moment(ty: &SqlType) -> bool {
+    ty.is_temporal() && *ty != SqlType::Year
+}
+
+/// A date or time as the text that it is.
+pub(super) fn moment_as_text(expr: &mut Expr, collation: CollationId) {
+    let moment = std::mem::replace(expr, Expr::null());
+    let target = CastTarget::Char { length: None, collation };
+    let (ty, nullable) = (target.result_type(&moment.ty), moment.nullable);
+    *expr = Expr::computed(Node::Cast { operand: Box::new(moment), target }, ty, nullable);
 }
 
 /// `NOT expr`, pushed into what knows its own negation.

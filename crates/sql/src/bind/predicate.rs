@@ -13,7 +13,8 @@ use palisade_parser::ast;
 
 use super::beforehand::{Part, text_beside_date};
 use super::compare::{
-    compare_listed, constant_as_column, moment_as_time, negation, row_parts, time_as_text, wider,
+    compare_listed, compare_texts, constant_as_column, equal_in, is_moment, moment_as_text, moment_as_time,
+    negation, row_parts, wider,
 };
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
@@ -186,6 +187,7 @@ impl Binder<'_> {
         let makes_dates = matches!(made_dates, Some(Domain::DateTime | Domain::DateOrNone));
         let common = made_dates.or_else(|| date_among_numbers(&operand, &list));
         let is_mixed = is_mixed(&operand, &list);
+        let has_numbers = list.iter().any(|item| item.ty.is_numeric());
         // With one document all are compared as documents.
         let has_documents = operand.ty == SqlType::Json || list.iter().any(|item| item.ty == SqlType::Json);
         if has_documents {
@@ -212,15 +214,34 @@ impl Binder<'_> {
                 None if is_mixed && item.ty.is_string() && matches!(operand.ty, SqlType::Time { .. }) => {
                     Domain::TimeOrNone
                 }
+                // Beside numbers the operand decides, as that of CASE does.
+                None if has_numbers && operand.ty.is_text() && is_moment(&item.ty) => {
+                    Domain::Text(operand.ty.collation())
+                }
                 None => domain_of(&operand, &item, " IN ").map_err(|error| mixed.take().unwrap_or(error))?,
             };
             match domain {
                 Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand, Part::Moment),
-                Domain::Text(collation) => time_as_text(&mut item, collation),
+                Domain::Text(collation) if is_moment(&item.ty) => moment_as_text(&mut item, collation),
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }
             items.push((domain, item));
+        }
+        let charset = |collation: CollationId| collation.get().charset;
+        let is_foreign = |domain: &Domain| {
+            let own = operand.ty.is_text().then(|| charset(operand.ty.collation()));
+            own.is_some_and(|own| matches!(domain, Domain::Text(collation) if charset(*collation) != own))
+        };
+        if items.iter().any(|(domain, _)| is_foreign(domain)) {
+            // Some items are compared with the operand's text in another character set.
+            let equal = |(domain, item)| match domain {
+                Domain::Text(collation) => compare_texts(operand.clone(), item, collation),
+                domain => Ok(equal_in(domain, operand.clone(), item)),
+            };
+            let any = Node::Or(items.into_iter().map(equal).collect::<SqlResult<_>>()?);
+            let any = Expr::truth(any, nullable);
+            return Ok(if negated { negation(any) } else { any });
         }
         Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
     }

@@ -75,10 +75,11 @@ pub(super) fn usable(ty: &SqlType, domain: Domain, other: &Expr) -> bool {
         SqlType::Decimal { .. } => {
             matches!(domain, Domain::Decimal | Domain::Integer) && !other.ty.is_string()
         }
-        // No other number is as near to a constant as to be equal to it.
-        SqlType::Double { .. } | SqlType::Float { .. } => {
-            domain == Domain::Double || matches!(domain, Domain::Fixed(_)) && other.is_constant()
-        }
+        // No other number that the column keeps is as near to a constant of its digits as to be equal to it.
+        SqlType::Double { .. } | SqlType::Float { .. } => match domain {
+            Domain::Fixed(digits) => other.is_constant() && digits <= ty.wire_decimals(),
+            domain => domain == Domain::Double,
+        },
         SqlType::Char { collation, .. }
         | SqlType::VarChar { collation, .. }
         | SqlType::Text { collation, .. } => domain == Domain::Text(*collation) && is_text_value(&other.ty),
