@@ -1,8 +1,10 @@
 //! What an evaluation does must not be done again when it is repeated.
 //!
-//! An expression that has to wait is later evaluated again from its beginning. To compute twice harms nobody; to lock a
-//! name twice, to sleep twice, to count a variable up twice does. So the value of what has an effect is noted when it is
-//! there, and a repetition takes it from the notes, in the order in which they were made.
+//! An expression that has to wait is later evaluated again from its beginning. What depends on its operands alone may be
+//! computed twice; to lock a name twice, to sleep twice, to count a variable up twice is wrong, and so is to read a variable
+//! again that the same row has changed since. So the value of what has an effect, or can be changed by one (a user variable,
+//! a function that is not [pure](crate::func::Purity)), is noted when it is there, and a repetition takes it from the notes,
+//! in the order in which they were made.
 //!
 //! Notes are good for a *step*: what is evaluated again as a whole, an operator's condition or all values of its row
 //! ([`Context::step`]). They are kept as long as their step has to wait, and thrown away when it is over. Steps nest, since

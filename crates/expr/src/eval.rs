@@ -14,7 +14,7 @@ use super::context::AtHand;
 use super::convert::{refuse_loss, text_of, year_as_number};
 use super::membership::Found;
 use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
-use crate::func::{Evaluation, Purity};
+use crate::func::{Evaluation, Function, Purity};
 use crate::place::At;
 use crate::session_state::UserVariable;
 use crate::{SqlAttempt, SqlResult};
@@ -84,6 +84,18 @@ impl Expr {
         }
     }
 
+    /// What a function of the library makes of its arguments.
+    #[inline]
+    fn called(&self, cx: &mut Context<'_>, function: &Function, arguments: &[Expr]) -> SqlAttempt<Value> {
+        match function.evaluation {
+            Evaluation::Lazy(evaluate) => evaluate(cx, arguments, self),
+            Evaluation::Strict(evaluate) | Evaluation::Nullable(evaluate) => {
+                let Some(values) = cx.arguments(function, arguments)? else { return Ok(Value::Null) };
+                cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
+            }
+        }
+    }
+
     /// The value. May ask to wait if there is a subquery in it; it is then simply evaluated again.
     pub fn eval(&self, cx: &mut Context<'_>) -> SqlAttempt<Value> {
         match &self.node {
@@ -95,11 +107,11 @@ impl Expr {
                 })
             }
             Node::Parameter(number) => Ok(cx.parameters.get(*number).cloned().unwrap_or_default()),
-            Node::UserVariable(name) => Ok(cx
-                .session
-                .user_variables
-                .get(&**name)
-                .map_or(Value::Null, |variable| variable.value.clone())),
+            // What is read before another expression changes it is read once, too.
+            Node::UserVariable(name) => cx.once(self, |cx| {
+                let variable = cx.session.user_variables.get(&**name);
+                Ok(variable.map_or(Value::Null, |variable| variable.value.clone()))
+            }),
             Node::AssignUserVariable(name, operand) => cx.once(self, |cx| {
                 let value = operand.eval(cx)?;
                 assign(cx, name, value.clone(), &operand.ty)?;
@@ -172,16 +184,10 @@ impl Expr {
                     None => Ok(Value::Null),
                 }
             }
-            Node::Call { function, arguments } => match function.evaluation {
-                Evaluation::Lazy(evaluate) if function.purity == Purity::Effect => {
-                    cx.once(self, |cx| evaluate(cx, arguments, self))
-                }
-                Evaluation::Lazy(evaluate) => evaluate(cx, arguments, self),
-                Evaluation::Strict(evaluate) | Evaluation::Nullable(evaluate) => {
-                    let Some(values) = cx.arguments(function, arguments)? else { return Ok(Value::Null) };
-                    cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
-                }
-            },
+            Node::Call { function, arguments } if function.purity != Purity::Pure => {
+                cx.once(self, |cx| self.called(cx, function, arguments))
+            }
+            Node::Call { function, arguments } => self.called(cx, function, arguments),
             Node::Subquery(subquery) => {
                 let value =
                     cx.once(self, |cx| cx.subqueries.value(cx.session, cx.parameters, cx.state, subquery))?;

@@ -135,6 +135,15 @@ fn what_one_expression_does_is_done_once_although_it_gives_way() {
     assert_eq!(client.session.state.warnings.list().len(), 2);
     assert!(bench.refused.load(Relaxed) > 0);
     assert!(client.run(&format!("SELECT RAND(3) + 0 * {long}")).starts_with("0.90"));
+    // What is read before it is changed stays what it was.
+    client.run("SET @a = 1");
+    let read_first = format!("SELECT CONCAT(@a, ' ', @a := 5, ' ', @a + 0 * {long})");
+    assert_eq!(client.run(&read_first), "1 5 5");
+    client.session.state.last_insert_id = 7;
+    let counted =
+        format!("SELECT CONCAT(LAST_INSERT_ID(), LAST_INSERT_ID(LAST_INSERT_ID() + 1) + 0 * {long})");
+    assert_eq!(client.run(&counted), "78");
+    assert_eq!(client.run("SELECT LAST_INSERT_ID()"), "8");
 }
 
 #[test]

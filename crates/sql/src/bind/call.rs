@@ -88,7 +88,9 @@ impl Binder<'_> {
         if function.purity != Purity::Pure {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
-        self.has_effects |= function.purity == Purity::Effect;
+        // With an argument it changes what it answers.
+        let sets_last_id = function.name == "last_insert_id" && !arguments.is_empty();
+        self.has_effects |= function.purity == Purity::Effect || sets_last_id;
         for place in whole_arguments(function.name) {
             if let Some(argument) = arguments.get_mut(*place) {
                 let taken = std::mem::replace(argument, Expr::null());
