@@ -39,8 +39,8 @@
 //! ([`StatementState`](context::StatementState)), and one door out of it ([`Subqueries`](context::Subqueries)), by which an
 //! expression has the operators of a subquery run. The operators hold the rest, and lend the view.
 //!
-//! Deliberately absent: tables of the dictionary and transactions. A row of a table is here as bytes with their
-//! definition, in a [`Slot`]; where it comes from is the operators' business.
+//! Deliberately absent: transactions, plans, and looking anything up in the dictionary. A [`Slot`] holds rows of the
+//! engine with the table whose definition reads them; where they come from is the operators' business.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
