@@ -30,6 +30,7 @@ const HOUSE: &[&str] = &[
     "btree",
     "txn",
     "catalog",
+    "schema",
     "engine",
     "parser",
     "expr",

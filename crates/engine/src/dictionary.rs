@@ -103,6 +103,11 @@ impl Dictionary {
         self.schemas.values().flat_map(|entry| entry.tables.values())
     }
 
+    /// How many tables there are.
+    pub fn table_count(&self) -> usize {
+        self.schemas.values().map(|entry| entry.tables.len()).sum()
+    }
+
     /// The dictionary after `changes`.
     pub(crate) fn with(&self, changes: &[Change]) -> Dictionary {
         let mut next = self.clone();

@@ -24,11 +24,12 @@ use palisade_engine::Engine;
 use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
+use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Awaited, BoxFuture, Completion, FileSource, FileTarget, ForeignKeyFailure, Host, ResultSink,
-    Scope, Services, Session, SessionState, SessionView, Sql, SqlResult, VirtualTable, WaitOutcome,
+    Scope, Services, Session, SessionState, SessionView, Sql, SqlResult, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
@@ -339,18 +340,17 @@ impl Host for ServerHost {
         status::all(self, own.as_deref().map(|connection| (connection, session)))
     }
 
-    fn virtual_table(
-        &self,
-        session: SessionView<'_>,
-        schema: &str,
-        name: &str,
-        with_rows: bool,
-    ) -> Option<VirtualTable> {
-        virtual_tables::table(self, session, schema, name, with_rows)
+    fn virtual_tables(&self) -> Vec<&'static TableDecl> {
+        virtual_tables::REGISTRY.declarations().collect()
     }
 
-    fn virtual_table_names(&self) -> Vec<(String, String)> {
-        virtual_tables::names()
+    fn find_virtual_table(&self, schema: &str, name: &str) -> Option<&'static TableDecl> {
+        virtual_tables::REGISTRY.find(schema, name)
+    }
+
+    fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows {
+        let rows = virtual_tables::REGISTRY.rows(table, &virtual_tables::Source::new(self, session), wanted);
+        rows.unwrap_or_else(|| Box::new(std::iter::empty()))
     }
 
     fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {

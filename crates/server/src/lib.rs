@@ -34,7 +34,7 @@
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`check`] | `palisade check`: the offline check of a data directory |
 //! | [`files`], [`query_logs`] | files that statements read and write; the logs of what clients ask for |
-//! | [`virtual_tables`], [`lock_tables`], `system_tables`, [`administration`] | tables about the server, and statements that are its business |
+//! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps
 //! only in three places: for the client's next command, for a client that does not take its rows, and for an
@@ -64,7 +64,6 @@ pub mod host;
 mod innodb_status;
 pub mod listener;
 pub mod locality;
-pub mod lock_tables;
 pub mod login;
 pub mod login_pace;
 pub mod memory_limit;
@@ -84,7 +83,6 @@ pub mod session;
 pub mod session_variables;
 pub mod status;
 pub mod stream;
-mod system_tables;
 pub mod task;
 pub mod time_zone;
 pub mod tls;

@@ -115,9 +115,9 @@ fn ranges_inserts_and_locks_of_readers() {
     assert_eq!(
         list(&mut client, seen),
         [
+            "X GRANTED [15, 26)",
             "S,REC_NOT_GAP GRANTED 10",
             "X,REC_NOT_GAP GRANTED 17",
-            "X GRANTED [15, 26)",
             "X,GAP,INSERT_INTENTION WAITING 17",
         ]
     );

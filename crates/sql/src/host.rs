@@ -8,6 +8,7 @@ use palisade_catalog::{TableDef, Value};
 use palisade_engine::ActiveTransaction;
 use palisade_expr::services::{Scope, Services};
 use palisade_parser::ast::Statement;
+use palisade_schema::{Rows, TableDecl, Wanted};
 
 use crate::prepared_count::Counted;
 use crate::session::{SessionState, SessionView};
@@ -83,15 +84,6 @@ pub enum Side {
     Parent,
 }
 
-/// A table whose rows are made up when it is read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VirtualTable {
-    /// Columns in order: name and type; all may be NULL.
-    pub columns: Vec<(&'static str, palisade_catalog::SqlType)>,
-    /// The rows, one value per column.
-    pub rows: Vec<Vec<Value>>,
-}
-
 /// A file that a statement reads.
 pub trait FileSource: Send {
     /// The next part; empty at the end.
@@ -110,11 +102,13 @@ pub trait FileTarget: Send {
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// What the server offers its sessions' statements, beside the [`Services`] to their expressions. `information_schema` tables that describe the dictionary are made
-/// here in `sql`; the host adds those that describe the server.
+/// What the server offers its sessions' statements, beside the [`Services`] to their expressions.
+/// `information_schema` tables that describe the dictionary are made here in `sql`; the host adds those that
+/// describe the server.
 pub trait Host: Services {
     /// Sets a system variable; `None` is `DEFAULT`. Errors: 1193 unknown, 1231 wrong value, 1232 wrong type,
-    /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`SessionState::variables`]: keep it in step.
+    /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`SessionState::variables`]: keep
+    /// it in step.
     fn set_variable(
         &self,
         session: &mut Session,
@@ -142,16 +136,11 @@ pub trait Host: Services {
     /// Every status counter with its value as text, in order of name.
     fn status(&self, session: SessionView<'_>, scope: Scope) -> Vec<(String, String)>;
 
-    /// Columns of a virtual table that the server provides (`information_schema.PROCESSLIST`, `INNODB_METRICS`,
-    /// `performance_schema.*`), with its rows if `with_rows`; `None` if there is none of that name.
-    /// Names come in upper case for `information_schema`, in lower case for other schemas.
-    fn virtual_table(
-        &self,
-        session: SessionView<'_>,
-        schema: &str,
-        name: &str,
-        with_rows: bool,
-    ) -> Option<VirtualTable>;
+    /// The virtual tables that the server provides, as far as information_schema lists them.
+    fn virtual_tables(&self) -> Vec<&'static TableDecl>;
+
+    /// A virtual table that the server provides, by its name in any case; `None` if there is none.
+    fn find_virtual_table(&self, schema: &str, name: &str) -> Option<&'static TableDecl>;
 
     /// Privileges that come by name.
     fn dynamic_privileges(&self) -> &'static [&'static str] {
@@ -163,8 +152,8 @@ pub trait Host: Services {
         Ok(())
     }
 
-    /// Names of the server's virtual tables: (schema, table).
-    fn virtual_table_names(&self) -> Vec<(String, String)>;
+    /// The rows of a virtual table that the server provides; rows that are not wanted may be left out.
+    fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows;
 
     /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
     /// still there. If it has gone, the session is [killed](SessionState::kill).
@@ -188,8 +177,9 @@ pub trait Host: Services {
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
 
-    /// Whether the session's account may do that to a table: 1142 if not. Asked of [restricted](SessionState::restricted)
-    /// sessions only, as are the next two. Where there are no accounts, everyone may do everything.
+    /// Whether the session's account may do that to a table: 1142 if not. Asked of
+    /// [restricted](SessionState::restricted) sessions only, as are the next two. Where there are no
+    /// accounts, everyone may do everything.
     fn check_table(
         &self,
         _session: &SessionState,

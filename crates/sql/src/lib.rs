@@ -21,7 +21,8 @@
 //! | `deprecated` | the warnings of what MySQL will not understand for ever |
 //! | [`work`], [`command`] | `Handler_...`, `Select_...` and `Sort_...`; `Com_...`: counted |
 //!
-//! Expressions, their evaluator and the functions are in [`palisade_expr`]; an operator lends them what they see.
+//! Expressions, their evaluator and the functions are in [`palisade_expr`]; an operator lends them what they
+//! see.
 //!
 //! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
 //! the top as [`Blocked::Wait`](palisade_base::Blocked), the front door awaits the event there, holding nothing, and
@@ -56,9 +57,7 @@ pub mod statement;
 pub mod work;
 pub mod xa;
 
-pub use host::{
-    Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, VirtualTable, WaitOutcome,
-};
+pub use host::{Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, WaitOutcome};
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
 pub use plans::{Plans, Prepared};
 pub use session::{NamedStatement, Session, SessionState, SessionVariables, SessionView};

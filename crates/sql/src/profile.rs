@@ -26,8 +26,8 @@ const TEXT_KEPT: usize = 300;
 /// Stages of a statement that are kept; what follows belongs to the last of them.
 const STAGES_KEPT: usize = 100;
 /// What MySQL calls the first stage in `SEQ`.
-const FIRST_SEQUENCE: i64 = 2;
-/// Columns of information_schema.PROFILING that are NULL here: processor time, and all that follows it.
+const FIRST_SEQUENCE: u32 = 2;
+/// Columns of SHOW PROFILE that are NULL here: processor time, and all that follows it.
 const UNKNOWN_COLUMNS: usize = 14;
 
 /// When a stage began, and what it is.
@@ -56,6 +56,17 @@ impl Profile {
         let ends = self.stages.iter().skip(1).map(|next| next.begun).chain([self.end]);
         self.stages.iter().zip(ends).map(|(stage, end)| (stage.name, end.saturating_sub(stage.begun)))
     }
+}
+
+/// How long a stage took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StageTime {
+    /// Number of the statement's profile.
+    pub(crate) query_id: u32,
+    /// Number of the stage in it.
+    pub(crate) sequence: u32,
+    pub(crate) name: &'static str,
+    pub(crate) took: Duration,
 }
 
 /// The profiles of a session.
@@ -88,17 +99,13 @@ impl Profiles {
         self.kept.iter().map(row).collect()
     }
 
-    /// The rows of information_schema.PROFILING.
-    pub(crate) fn rows(&self) -> Vec<Vec<Value>> {
+    /// The stages of all profiles, as information_schema.PROFILING lists them.
+    pub(crate) fn stage_times(&self) -> Vec<StageTime> {
         let of = |profile: &Profile| {
-            let id = i64::from(profile.id);
-            let row = move |(sequence, (name, took)): (i64, (&str, Duration))| {
-                let mut row = vec![Value::Int(id), Value::Int(sequence), Value::bytes(name)];
-                row.push(seconds(took.as_micros(), 6));
-                row.extend(std::iter::repeat_n(Value::Null, UNKNOWN_COLUMNS));
-                row
-            };
-            (FIRST_SEQUENCE..).zip(profile.stages()).map(row).collect::<Vec<_>>()
+            let query_id = profile.id;
+            let stages = (FIRST_SEQUENCE..).zip(profile.stages());
+            let time = |(sequence, (name, took))| StageTime { query_id, sequence, name, took };
+            stages.map(time).collect::<Vec<_>>()
         };
         self.kept.iter().flat_map(of).collect()
     }
@@ -113,7 +120,7 @@ impl Profiles {
 }
 
 /// So many parts of a second, as a number of seconds with `scale` digits after the point.
-fn seconds(parts: u128, scale: u8) -> Value {
+pub(crate) fn seconds(parts: u128, scale: u8) -> Value {
     Value::Decimal(Decimal::new(i128::try_from(parts).unwrap_or(i128::MAX), scale))
 }
 
@@ -292,9 +299,9 @@ mod tests {
         run(&mut session, "  select 1 ; ", &[("executing", 30), ("end", 1_500_030)], 1_500_041);
         let profiles = session.profiles.as_ref().unwrap();
         assert_eq!(shown(profiles.listed(), 3), ["1 1.50004100 select 1"]);
-        let expected = ["1 2 starting 0.000030", "1 3 executing 1.500000", "1 4 end 0.000011"];
-        assert_eq!(shown(profiles.rows(), 4), expected);
-        assert!(profiles.rows().iter().all(|row| row.len() == 4 + UNKNOWN_COLUMNS));
+        let times = profiles.stage_times();
+        let times: Vec<_> = times.iter().map(|stage| (stage.sequence, stage.name, stage.took)).collect();
+        assert_eq!(times, [(2, "starting", at(30)), (3, "executing", at(1_500_000)), (4, "end", at(11))]);
     }
 
     #[test]
@@ -320,7 +327,7 @@ mod tests {
         run(&mut session, &"x".repeat(1000), &[("executing", 1); 500], 2);
         let profiles = session.profiles.as_ref().unwrap();
         assert_eq!(profiles.kept[0].text.len(), TEXT_KEPT);
-        assert_eq!(profiles.rows().len(), STAGES_KEPT);
+        assert_eq!(profiles.stage_times().len(), STAGES_KEPT);
     }
 
     #[test]

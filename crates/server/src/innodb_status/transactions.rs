@@ -7,7 +7,7 @@ use palisade_sql::Services as _;
 
 use crate::connections::Activity;
 use crate::host::ServerHost;
-use crate::lock_tables::{data, shown_number, started_us};
+use crate::virtual_tables::locks::{data, shown_number, started_us};
 
 /// Bytes of a statement that are shown.
 const SHOWN: usize = 1024;

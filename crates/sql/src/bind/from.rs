@@ -8,6 +8,7 @@ use palisade_engine::{LockMode, ReadMode, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Comparison, Expr};
 use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
+use palisade_schema::TableDecl;
 
 use super::compare::compare_leniently;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
@@ -35,10 +36,21 @@ pub enum JoinTree {
 #[allow(missing_docs)]
 pub enum Leaf {
     Table(TableLeaf),
-    Virtual { slot: usize, schema: String, name: String, alias: String },
+    Virtual(VirtualLeaf),
     Derived { slot: usize, query: Arc<Query>, alias: String },
     Recursive { slot: usize, recursion: Arc<Recursion>, alias: String },
     Working { slot: usize, table: usize, alias: String },
+}
+
+/// A virtual table.
+#[derive(Debug)]
+pub struct VirtualLeaf {
+    /// Where its rows are placed.
+    pub slot: usize,
+    /// Which.
+    pub table: &'static TableDecl,
+    /// As the statement calls it.
+    pub alias: String,
 }
 
 /// A stored table.
@@ -98,7 +110,7 @@ impl JoinTree {
         match self {
             JoinTree::Leaf(
                 Leaf::Table(TableLeaf { slot, .. })
-                | Leaf::Virtual { slot, .. }
+                | Leaf::Virtual(VirtualLeaf { slot, .. })
                 | Leaf::Derived { slot, .. }
                 | Leaf::Recursive { slot, .. }
                 | Leaf::Working { slot, .. },
@@ -297,7 +309,7 @@ impl Binder<'_> {
         if !self.blind {
             self.accesses(&schema, &factor.name.name, crate::Access::Read)?;
         }
-        if let Some(virtual_table) = crate::show::schema::virtual_columns(self, &schema, &factor.name.name)? {
+        if let Some(table) = crate::show::schema::named_in_from(self, &schema, &factor.name.name)? {
             if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
                 let command = "SELECT with locking clause";
                 let SessionState { user, client_host, .. } = self.session;
@@ -311,19 +323,30 @@ impl Binder<'_> {
             }
             let slot = self.new_slot();
             let name = factor.name.name.clone();
-            let columns = virtual_table
-                .into_iter()
-                .map(|(column, ty)| {
-                    let mut meta = ColumnMeta::computed(column.clone(), ty.clone());
+            let columns = table
+                .columns
+                .iter()
+                .map(|column| {
+                    let ty = column.column_type.sql_type();
+                    let mut meta = ColumnMeta::computed(column.name, ty.clone());
                     meta.schema.clone_from(&schema);
                     meta.table.clone_from(&alias);
-                    meta.org_table = name.clone();
-                    meta.org_name.clone_from(&column);
-                    SourceColumn { name: column, ty, nullable: true, meta: Some(meta), hidden: false }
+                    meta.org_table.clone_from(&name);
+                    column.name.clone_into(&mut meta.org_name);
+                    if !column.nullable {
+                        meta.flags |= palisade_catalog::types::flags::NOT_NULL;
+                    }
+                    SourceColumn {
+                        name: column.name.to_owned(),
+                        ty,
+                        nullable: column.nullable,
+                        meta: Some(meta),
+                        hidden: false,
+                    }
                 })
                 .collect();
             self.cacheable = false;
-            if name.eq_ignore_ascii_case("PROFILING") && schema.eq_ignore_ascii_case("information_schema") {
+            if table.is_called("information_schema", "PROFILING") {
                 self.warn(deprecated::profiling_table());
             }
             let source = Source {
@@ -335,7 +358,7 @@ impl Binder<'_> {
                 outer: false,
             };
             self.add_source(source)?;
-            return Ok(JoinTree::Leaf(Leaf::Virtual { slot, schema, name, alias }));
+            return Ok(JoinTree::Leaf(Leaf::Virtual(VirtualLeaf { slot, table, alias })));
         }
         let table = self.stored_table(&schema, &factor.name.name, &alias)?;
         let mode = self.locking.mode_of(&schema, &alias)?.unwrap_or(self.read_mode);

@@ -21,7 +21,7 @@ use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
 
 use crate::locks::acquire_metadata;
-use crate::show::{self, Shower, schema::is_virtual_schema};
+use crate::show::{self, schema::is_virtual_schema};
 use crate::sql::Sql;
 use crate::{Awaited, Session, SqlResult, WaitOutcome};
 
@@ -72,7 +72,7 @@ impl Sql {
     ) -> SqlResult<()> {
         let shown = format!("{}.{}", name.schema, name.table);
         let dictionary = self.engine().dictionary();
-        if let Some(shown) = self.virtual_table_name(session, name) {
+        if let Some(shown) = self.virtual_table_name(name) {
             lines.push((shown, "status", "OK".to_owned()));
             return Ok(());
         }
@@ -122,11 +122,11 @@ impl Sql {
     }
 
     /// The name of a virtual table, as it is shown; `None` if it is none. There is nothing to check of it.
-    pub(super) fn virtual_table_name(&self, session: &Session, name: &TableName) -> Option<String> {
-        let shower = Shower { engine: self.engine(), host: &**self.host(), session: session.view() };
+    pub(super) fn virtual_table_name(&self, name: &TableName) -> Option<String> {
+        let host = &**self.host();
         let is_information = name.schema.eq_ignore_ascii_case("information_schema");
-        let exists = is_virtual_schema(&**self.host(), &name.schema)
-            && show::schema::find(&shower, &name.schema, &name.table, false).is_some();
+        let exists = is_virtual_schema(host, &name.schema)
+            && show::schema::find(host, &name.schema, &name.table).is_some();
         let table = if is_information { name.table.to_ascii_uppercase() } else { name.table.clone() };
         exists.then(|| format!("{}.{table}", name.schema))
     }

@@ -85,7 +85,7 @@ impl Sql {
         session: &mut Session,
         name: &TableName,
     ) -> SqlResult<(String, SqlResult<(Plan, Layout)>)> {
-        if let Some(shown) = self.virtual_table_name(session, name) {
+        if let Some(shown) = self.virtual_table_name(name) {
             let error = mysql_error!(ER_WRONG_OBJECT, name.schema, shown_name(&shown), "BASE TABLE");
             return Ok((shown, Err(error)));
         }

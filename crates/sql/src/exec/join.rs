@@ -25,7 +25,8 @@ pub struct NestedLoopState {
 
 impl NestedLoopState {
     /// Before the first row.
-    pub fn new(left: State, right: State) -> Self {
+    pub fn new(left: State, mut right: State) -> Self {
+        right.hint_again();
         NestedLoopState { left, right, has_left: false, matched: false, pending: false }
     }
 
@@ -33,6 +34,11 @@ impl NestedLoopState {
     pub fn hint_stop(&mut self) {
         self.left.hint_stop();
         self.right.hint_stop();
+    }
+
+    /// See [`State::hint_again`].
+    pub fn hint_again(&mut self) {
+        self.left.hint_again();
     }
 
     /// Before the first row.

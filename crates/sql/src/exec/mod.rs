@@ -14,6 +14,7 @@
 //! | [`kept`] | rows set aside |
 //! | [`sort`] | sorting, limits, removing duplicates |
 //! | [`set`] | UNION and its kin, derived tables |
+//! | [`virtual_table`] | reading a virtual table |
 //! | [`window`] | window functions |
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`subquery`] | subqueries in expressions |
@@ -27,6 +28,7 @@ pub mod scan;
 pub mod set;
 pub mod sort;
 pub mod subquery;
+pub mod virtual_table;
 pub mod window;
 
 use std::sync::Arc;
@@ -50,7 +52,7 @@ pub enum State {
     Dual { done: bool },
     Nothing,
     Scan(Box<scan::ScanState>),
-    Virtual(Box<set::VirtualState>),
+    Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
     NestedLoop(Box<join::NestedLoopState>),
     HashJoin(Box<join::HashJoinState>),
@@ -74,6 +76,16 @@ impl State {
             State::Scan(scan) => scan.hint_stop(),
             State::Filter { input, .. } | State::Project { input, .. } => input.hint_stop(),
             State::NestedLoop(join) => join.hint_stop(),
+            _ => {}
+        }
+    }
+
+    /// It is read again for each row of another input.
+    pub fn hint_again(&mut self) {
+        match self {
+            State::Virtual(state) => state.hint_again(),
+            State::Filter { input, .. } | State::Project { input, .. } => input.hint_again(),
+            State::NestedLoop(join) => join.hint_again(),
             _ => {}
         }
     }
@@ -171,8 +183,9 @@ impl State {
             (State::Scan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
                 state.next(cx, *slot, table, access, filter.as_ref(), *mode)
             }
-            (State::Virtual(state), Operator::Virtual { slot, schema, name, filter, .. }) => {
-                state.next(cx, *slot, schema, name, filter.as_ref())
+            (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
+                let (slot, filter) = (*slot, filter.as_ref());
+                state.next(cx, virtual_table::Reading { slot, table, filter, read })
             }
             (State::Values { next }, Operator::Values { slot, rows }) => {
                 let Some(row) = rows.get(*next) else { return Ok(false) };

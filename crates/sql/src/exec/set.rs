@@ -1,15 +1,15 @@
-//! UNION and its kin, derived tables, virtual tables.
+//! UNION and its kin, derived tables.
 
 use hashbrown::HashMap;
-use palisade_catalog::{SqlType, Value};
-use palisade_expr::keys::KeyIndex;
-use palisade_expr::place::At;
-use palisade_expr::{Expr, Slot};
+use palisade_catalog::SqlType;
 
 use super::sort::append_row_key;
 use super::{ExecContext, KeptRow, State, next_passing};
 use crate::plan::{Operator, Query, SetStep};
 use crate::{SqlAttempt, SqlError};
+use palisade_expr::keys::KeyIndex;
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Slot};
 
 /// Where a combination is.
 #[derive(Debug)]
@@ -255,38 +255,5 @@ impl DerivedState {
             cx.take_turns(1)?;
         }
         next_passing(cx, &self.rows, &mut self.next, slot, filter)
-    }
-}
-
-/// Where reading a virtual table is.
-#[derive(Debug, Default)]
-pub struct VirtualState {
-    rows: Option<Vec<KeptRow>>,
-    next: usize,
-}
-
-impl VirtualState {
-    /// Before the first row; the table is read once per statement.
-    pub fn reset(&mut self) {
-        self.next = 0;
-    }
-
-    /// The next row.
-    pub fn next(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        slot: usize,
-        schema: &str,
-        name: &str,
-        filter: Option<&Expr>,
-    ) -> SqlAttempt<bool> {
-        let rows = match &mut self.rows {
-            Some(rows) => rows,
-            none => {
-                let rows: Vec<Vec<Value>> = crate::show::schema::virtual_rows(cx, schema, name)?;
-                none.insert(rows.into_iter().map(KeptRow::from).collect())
-            }
-        };
-        next_passing(cx, rows, &mut self.next, slot, filter)
     }
 }

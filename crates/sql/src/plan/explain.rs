@@ -246,10 +246,10 @@ fn operator_lines(
                 extra,
             });
         }
-        Operator::Virtual { name, alias, filter, .. } => lines.push(Line {
+        Operator::Virtual { table, alias, filter, .. } => lines.push(Line {
             id: Some(id),
             select_type,
-            table: if alias.is_empty() { name.clone() } else { alias.clone() },
+            table: if alias.is_empty() { table.name.to_owned() } else { alias.clone() },
             access: "ALL",
             rows: None,
             extra: if filter.is_some() { vec!["Using where"] } else { Vec::new() },
@@ -416,7 +416,7 @@ fn tree(operator: &Operator, depth: usize, out: &mut String) {
             out.push_str(&"    ".repeat(below));
             out.push_str(&format!("-> {covering}{how}{backward}  (rows={})\n", rows.round().max(1.0)));
         }
-        Operator::Virtual { name, .. } => line(format!("Fill information schema table {name}")),
+        Operator::Virtual { alias, .. } => line(format!("Fill information schema table {alias}")),
         Operator::NestedLoop { left, right, kind, .. } => {
             line(format!("Nested loop {} join", kind_name(*kind)));
             tree(left, depth + 1, out);

@@ -12,6 +12,7 @@
 //! | `combination` | UNION and its kin |
 //! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
+//! | [`virtual_read`] | which columns and rows of a virtual table are made |
 //! | [`window`] | windows and their functions |
 //! | `examined` | how many rows a plan would examine |
 //! | [`explain`] | a plan as EXPLAIN shows it |
@@ -31,21 +32,23 @@ pub mod grouping;
 pub mod join;
 pub mod point;
 pub mod select;
+pub mod virtual_read;
 pub mod window;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_engine::{ReadMode, Table};
-use palisade_expr::aggregate::AggregateSpec;
-use palisade_expr::beforehand::Beforehand;
-use palisade_expr::order::SortKey;
-use palisade_expr::{Domain, Expr};
+use palisade_schema::TableDecl;
 use smallvec::{SmallVec, smallvec};
 
 use crate::bind::scope::OuterColumn;
 use crate::sink::ResultColumns;
 use crate::work::Work;
+use palisade_expr::aggregate::AggregateSpec;
+use palisade_expr::beforehand::Beforehand;
+use palisade_expr::order::SortKey;
+use palisade_expr::{Domain, Expr};
 
 pub use access::{Access, IndexAccess, RangeSpec};
 
@@ -157,10 +160,11 @@ pub enum Operator {
     /// Rows of a virtual table.
     Virtual {
         slot: usize,
-        schema: String,
-        name: String,
+        table: &'static TableDecl,
+        /// As the statement calls it.
         alias: String,
         filter: Option<Expr>,
+        read: virtual_read::VirtualRead,
     },
     /// Rows written in the statement: VALUES ROW().
     Values {

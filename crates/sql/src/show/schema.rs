@@ -1,16 +1,19 @@
-//! Virtual tables as FROM sees them: which there are, their columns and rows.
+//! Virtual tables as statements see them: which there are, and their rows, as far as the account may know of
+//! them.
+
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_DBACCESS_DENIED_ERROR, ER_UNKNOWN_TABLE};
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::Value;
+use palisade_schema::{Named, Row, Rows, TableDecl, Wanted};
 
-use super::Shower;
+use super::information_schema::{self, INFORMATION_SCHEMA, Source};
 use crate::bind::Binder;
-use crate::exec::ExecContext;
-use crate::{Host, SessionState, SqlResult, VirtualTable};
+use crate::{Host, SessionState, SqlResult};
 
 /// The schemas that exist without being in the dictionary.
-pub const VIRTUAL: [&str; 2] = ["information_schema", "performance_schema"];
+pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, "performance_schema"];
 
 /// Whether a name is one of [`VIRTUAL`].
 pub fn is_virtual_name(name: &str) -> bool {
@@ -19,8 +22,7 @@ pub fn is_virtual_name(name: &str) -> bool {
 
 /// Whether a schema has only virtual tables.
 pub fn is_virtual_schema(host: &dyn Host, name: &str) -> bool {
-    is_virtual_name(name)
-        || host.virtual_table_names().iter().any(|(schema, _)| schema.eq_ignore_ascii_case(name))
+    is_virtual_name(name) || host.virtual_tables().iter().any(|table| table.schema.eq_ignore_ascii_case(name))
 }
 
 /// 1044 for changes of a virtual schema.
@@ -31,52 +33,128 @@ pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &SessionState) -> 
     Ok(())
 }
 
-pub(crate) fn find(shower: &Shower<'_>, schema: &str, name: &str, with_rows: bool) -> Option<VirtualTable> {
-    if schema.eq_ignore_ascii_case("information_schema") {
-        return shower.information_schema(name, with_rows);
-    }
-    let (schema, name) = (schema.to_ascii_lowercase(), name.to_ascii_lowercase());
-    shower.host.virtual_table(shower.session, &schema, &name, with_rows)
+/// The virtual table of that name, in any case.
+pub(crate) fn find(host: &dyn Host, schema: &str, name: &str) -> Option<&'static TableDecl> {
+    information_schema::find(schema, name).or_else(|| host.find_virtual_table(schema, name))
 }
 
-/// The columns of a virtual table; `None` if the schema is an ordinary one, 1109 if it has no such table.
-pub fn virtual_columns(
+/// 1109: there is no virtual table of that name.
+pub(super) fn unknown(schema: &str, name: &str) -> crate::SqlError {
+    match schema.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+        true => mysql_error!(ER_UNKNOWN_TABLE, name.to_ascii_uppercase(), INFORMATION_SCHEMA),
+        false => mysql_error!(ER_UNKNOWN_TABLE, name, schema),
+    }
+}
+
+/// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such table.
+pub(crate) fn named_in_from(
     binder: &Binder<'_>,
     schema: &str,
     name: &str,
-) -> SqlResult<Option<Vec<(String, SqlType)>>> {
-    let shower = Shower { engine: binder.engine, host: binder.host, session: binder.view };
+) -> SqlResult<Option<&'static TableDecl>> {
     if schema == crate::ddl::table::SYSTEM && binder.dictionary.table(schema, name).is_err() {
         // It may be one of those that hold nothing.
-        let empty = find(&shower, schema, name, false);
-        return Ok(empty.map(|table| named(table.columns)));
+        return Ok(find(binder.host, schema, name));
     }
     if binder.dictionary.schema(schema).is_some() || !is_virtual_schema(binder.host, schema) {
         return Ok(None);
     }
-    match find(&shower, schema, name, false) {
-        Some(table) => Ok(Some(named(table.columns))),
-        None if schema.eq_ignore_ascii_case("information_schema") => {
-            Err(mysql_error!(ER_UNKNOWN_TABLE, name.to_ascii_uppercase(), "information_schema"))
+    find(binder.host, schema, name).map(Some).ok_or_else(|| unknown(schema, name))
+}
+
+/// The rows of a virtual table, pulled one by one, without those that the account may not know of.
+pub(crate) struct VirtualRows {
+    rows: Rows,
+    visibility: Option<Visibility>,
+}
+
+/// What came of pulling a row.
+pub(crate) enum Pulled {
+    /// A row.
+    Row(Row),
+    /// One that the account may not know of.
+    Hidden,
+    /// There are no more.
+    End,
+}
+
+impl std::fmt::Debug for VirtualRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VirtualRows").finish_non_exhaustive()
+    }
+}
+
+impl VirtualRows {
+    /// Begins to read a table: 1227 if the account may not read it.
+    pub(crate) fn open(source: &Source<'_>, table: &TableDecl, mut wanted: Wanted) -> SqlResult<VirtualRows> {
+        let is_storage = table.name == "FILES" || table.name.starts_with("INNODB_");
+        if is_storage && source.session.state.restricted && table.schema == INFORMATION_SCHEMA {
+            source.host.check_sees_storage(source.session.state)?;
         }
-        None => Err(mysql_error!(ER_UNKNOWN_TABLE, name, schema)),
+        let visibility = Visibility::of(source.session.state, table);
+        if let Some(visibility) = &visibility {
+            visibility.columns().for_each(|column| wanted.add_column(column));
+        }
+        let own = information_schema::REGISTRY.rows(table, source, &wanted);
+        let rows = own.unwrap_or_else(|| source.host.virtual_rows(source.session, table, &wanted));
+        Ok(VirtualRows { rows, visibility })
+    }
+
+    /// The next row, or that it is hidden.
+    pub(crate) fn pull(&mut self, host: &dyn Host, session: &SessionState) -> Pulled {
+        let Some(mut row) = self.rows.next() else { return Pulled::End };
+        match &self.visibility {
+            Some(visibility) if !visibility.admits(host, session, &mut row) => Pulled::Hidden,
+            _ => Pulled::Row(row),
+        }
     }
 }
 
-fn named(columns: Vec<(&'static str, SqlType)>) -> Vec<(String, SqlType)> {
-    columns.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect()
+/// By which columns of a table of information_schema it is told whether an account may know of a row.
+struct Visibility {
+    schema: usize,
+    table: Option<usize>,
+    /// What the account may do to a column, in a table that tells it.
+    privileges: Option<usize>,
+    /// The rows are about columns.
+    tells_of_columns: bool,
 }
 
-/// The rows of a virtual table.
-pub fn virtual_rows(cx: &ExecContext<'_, '_>, schema: &str, name: &str) -> SqlResult<Vec<Vec<Value>>> {
-    let shower = Shower { engine: cx.execution.engine, host: cx.execution.host, session: cx.session_view() };
-    let is_storage = name.eq_ignore_ascii_case("FILES")
-        || name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("innodb_"));
-    if is_storage && cx.session.restricted && schema.eq_ignore_ascii_case("information_schema") {
-        cx.execution.host.check_sees_storage(cx.session)?;
+impl Visibility {
+    /// `None` if all sessions may know of all rows, or this one may.
+    fn of(session: &SessionState, table: &TableDecl) -> Option<Visibility> {
+        if !session.restricted || table.schema != INFORMATION_SCHEMA {
+            return None;
+        }
+        Some(Visibility {
+            schema: table.place_of(Named::Schema)?,
+            table: table.place_of(Named::Table),
+            privileges: table.place("PRIVILEGES"),
+            tells_of_columns: matches!(table.name, "COLUMNS" | "KEY_COLUMN_USAGE"),
+        })
     }
-    match find(&shower, schema, name, true) {
-        Some(table) => Ok(table.rows),
-        None => Err(mysql_error!(ER_UNKNOWN_TABLE, name, schema)),
+
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        [Some(self.schema), self.table, self.privileges].into_iter().flatten()
+    }
+
+    /// Whether the account may know of the row. Of a column the row tells what the account may do to it.
+    fn admits(&self, host: &dyn Host, session: &SessionState, row: &mut Row) -> bool {
+        let text = |place: usize| match row.get(place) {
+            Some(Value::Bytes(text)) => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        };
+        let (database, name) = (text(self.schema), self.table.map(text));
+        if !host.may_see(session, &database, name.as_deref()) {
+            return false;
+        }
+        let Some(name) = name.filter(|_| self.tells_of_columns) else { return true };
+        let Some(own) = host.column_privileges(session, &database, &name) else { return true };
+        let sees = !own.is_empty();
+        let values = Arc::make_mut(row);
+        if let Some(privileges) = self.privileges.and_then(|place| values.get_mut(place)) {
+            *privileges = Value::bytes(own);
+        }
+        sees
     }
 }

@@ -14,6 +14,7 @@ use palisade_expr::convert::display_text;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_io::MemFileSystem;
 use palisade_parser::ast::Statement;
+use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::KillFlag;
 use palisade_sql::sink::Collected;
@@ -93,11 +94,14 @@ impl Host for Bench {
     fn status(&self, _: SessionView<'_>, _: Scope) -> Vec<(String, String)> {
         Vec::new()
     }
-    fn virtual_table(&self, _: SessionView<'_>, _: &str, _: &str, _: bool) -> Option<VirtualTable> {
+    fn virtual_tables(&self) -> Vec<&'static TableDecl> {
+        Vec::new()
+    }
+    fn find_virtual_table(&self, _: &str, _: &str) -> Option<&'static TableDecl> {
         None
     }
-    fn virtual_table_names(&self) -> Vec<(String, String)> {
-        Vec::new()
+    fn virtual_rows(&self, _: SessionView<'_>, _: &TableDecl, _: &Wanted) -> Rows {
+        Box::new(std::iter::empty())
     }
     fn count_prepared(&self) -> SqlResult<Counted> {
         self.prepared_statements.one_more(u64::MAX)

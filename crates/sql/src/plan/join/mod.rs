@@ -148,6 +148,7 @@ impl<'t> Planning<'_, '_, 't> {
         let joined = self.joined_inner(tree, &mut pool);
         let planned = match joined.as_slice() {
             [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound),
+            [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool, bound),
             [JoinTree::Leaf(leaf)] => Planned::of_leaf(leaf, pool),
             [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, bound),
             joined => self.inner_of(joined, pool, bound),

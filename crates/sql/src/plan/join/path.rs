@@ -4,16 +4,35 @@ use std::rc::Rc;
 
 use palisade_catalog::{Column, Index, SqlType, Value};
 use palisade_engine::{ReadMode, Table, TableStatistics};
-use palisade_expr::{Comparison, Expr, Node};
 use palisade_parser::ast::{IndexHint, IndexHintKind};
+use palisade_schema::{Named, TableDecl};
 
 use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
 use super::{Planning, product_of};
-use crate::bind::from::TableLeaf;
+use crate::bind::from::{TableLeaf, VirtualLeaf};
 use crate::plan::access::{Access, KeyPart, RangeSpec, index_parts};
-use crate::plan::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
+use crate::plan::conditions::{equality, exact, expr_slots, order_of, range_specs, reads_slot, spec_exprs};
+use crate::plan::virtual_read::VirtualRead;
+use palisade_expr::{Comparison, Expr, Node};
 
 impl<'t> Planning<'_, '_, 't> {
+    /// How a virtual table is read: rows are made only of the schemas and tables that conditions leave;
+    /// `bound` are the tables whose rows are in place.
+    pub(super) fn virtual_table(&self, leaf: &'t VirtualLeaf, filter: Pool, bound: TableSet) -> Planned<'t> {
+        let VirtualLeaf { slot, table, .. } = leaf;
+        let used = self.planner.used.iter().find(|(known, _)| known == slot);
+        let columns = used.and_then(|(_, columns)| columns.clone());
+        let conditions = filter.iter().map(|conjunct| &conjunct.expr);
+        let read = VirtualRead::new(table, *slot, conditions, columns);
+        let values = read.names.iter().flat_map(|condition| &condition.values);
+        let mut slots = Vec::new();
+        values.for_each(|value| expr_slots(self.planner.binder, value, &mut slots));
+        let parameterised = !self.in_slots(&slots).common(bound).is_empty();
+        let (rows, cost) = virtual_rows(table, &read, self.planner.binder.dictionary.table_count());
+        let shape = Rc::new(Shape::Virtual { leaf, filter, read });
+        Planned { shape, rows, cost, parameterised, ordered: false }
+    }
+
     /// The best path to the rows of a table under conditions; `bound` are the tables whose rows are in place.
     pub(super) fn table(&self, leaf: &'t TableLeaf, mut pool: Pool, bound: TableSet) -> Planned<'t> {
         let TableLeaf { slot, table, hints, mode, .. } = leaf;
@@ -318,4 +337,27 @@ fn allowed(hints: &[IndexHint], name: &str) -> bool {
         return false;
     }
     !hints.iter().any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
+}
+
+/// Rows about one table, in a table that tells of columns.
+const ROWS_A_TABLE: f64 = 5.0;
+/// Rows of a virtual table that is not about stored tables.
+const ROWS_UNKNOWN: f64 = 100.0;
+/// The part of all tables that are in one schema.
+const PART_IN_A_SCHEMA: f64 = 0.5;
+/// What looking a name up costs, in rows made.
+const COST_OF_LOOKUP: f64 = 1.0;
+
+/// How many rows a reading of a virtual table gives, and what it costs in rows made, where there are so many
+/// stored tables.
+fn virtual_rows(table: &TableDecl, read: &VirtualRead, tables: usize) -> (f64, f64) {
+    if table.place_of(Named::Table).is_none() {
+        return (ROWS_UNKNOWN, ROWS_UNKNOWN);
+    }
+    let of_each = if table.place("COLUMN_NAME").is_some() { ROWS_A_TABLE } else { 1.0 };
+    let all = (tables as f64).max(ROWS_UNKNOWN);
+    let in_schemas = read.count(Named::Schema).map_or(all, |schemas| all * PART_IN_A_SCHEMA * schemas as f64);
+    let found = read.count(Named::Table).map_or(in_schemas, |names| names as f64).min(all);
+    let rows = found * of_each;
+    (rows, COST_OF_LOOKUP + rows)
 }

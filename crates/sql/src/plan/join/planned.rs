@@ -6,12 +6,12 @@
 
 use std::rc::Rc;
 
-use palisade_expr::{Comparison, Domain, Expr, Node};
-
 use super::Planning;
-use crate::bind::from::{Leaf, MAX_TABLES, TableLeaf};
+use crate::bind::from::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::plan::conditions::{expr_slots, selectivity};
+use crate::plan::virtual_read::VirtualRead;
 use crate::plan::{Access, JoinKind, Operator};
+use palisade_expr::{Comparison, Domain, Expr, Node};
 
 /// Some of a query block's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -175,6 +175,11 @@ pub(super) enum Shape<'t> {
         filter: Pool,
         rows: f64,
     },
+    Virtual {
+        leaf: &'t VirtualLeaf,
+        filter: Pool,
+        read: VirtualRead,
+    },
     Other {
         leaf: &'t Leaf,
         filter: Pool,
@@ -202,12 +207,12 @@ impl<'t> Planned<'t> {
         Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, parameterised: false, ordered: false }
     }
 
-    /// What is no stored table is read from one end to the other.
+    /// What is neither a stored nor a virtual table is read from one end to the other.
     pub(super) fn of_leaf(leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
         let rows = match leaf {
             Leaf::Derived { query, .. } => query.rows.max(1.0),
             Leaf::Working { .. } => 10.0,
-            Leaf::Table(_) | Leaf::Virtual { .. } | Leaf::Recursive { .. } => 100.0,
+            Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Recursive { .. } => 100.0,
         };
         let shape = Rc::new(Shape::Other { leaf, filter });
         Planned { shape, rows, cost: rows, parameterised: false, ordered: false }
@@ -237,6 +242,13 @@ impl<'t> Planned<'t> {
                 mode: leaf.mode,
                 rows: *rows,
             },
+            Shape::Virtual { leaf, filter, read } => Operator::Virtual {
+                slot: leaf.slot,
+                table: leaf.table,
+                alias: leaf.alias.clone(),
+                filter: all_of(filter),
+                read: read.clone(),
+            },
             Shape::Other { leaf, filter } => other_operator(leaf, all_of(filter)),
             Shape::Filter { input, conditions } => match all_of(conditions) {
                 Some(condition) => Operator::Filter { input: Box::new(input.operator()), condition },
@@ -265,16 +277,9 @@ impl<'t> Planned<'t> {
     }
 }
 
-/// What reads a table that is not stored.
+/// What reads a table that is neither stored nor virtual.
 fn other_operator(leaf: &Leaf, filter: Option<Expr>) -> Operator {
     match leaf {
-        Leaf::Virtual { slot, schema, name, alias } => Operator::Virtual {
-            slot: *slot,
-            schema: schema.clone(),
-            name: name.clone(),
-            alias: alias.clone(),
-            filter,
-        },
         Leaf::Recursive { slot, recursion, alias } => {
             Operator::Recursive { slot: *slot, recursion: recursion.clone(), filter, alias: alias.clone() }
         }
@@ -284,6 +289,6 @@ fn other_operator(leaf: &Leaf, filter: Option<Expr>) -> Operator {
         Leaf::Derived { slot, query, alias } => {
             Operator::Derived { slot: *slot, query: query.clone(), filter, alias: alias.clone() }
         }
-        Leaf::Table(_) => unreachable!("a stored table has a path"),
+        Leaf::Table(_) | Leaf::Virtual(_) => unreachable!("such a table has a path"),
     }
 }

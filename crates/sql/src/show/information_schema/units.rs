@@ -2,8 +2,12 @@
 //! Geodetic Parameter Dataset defines them.
 
 use palisade_catalog::Value;
+use palisade_schema::virtual_table;
 
-use super::information_schema::{Rows, Source, text};
+use super::{Definition, Tables, of_static, text};
+
+pub(super) static TABLES: Tables =
+    &[Definition::new(&units_of_measure::DECL, |_, wanted| of_static(UNITS, units_of_measure::row, wanted))];
 
 /// Name and metres.
 static UNITS: &[(&str, f64)] = &[
@@ -56,8 +60,11 @@ static UNITS: &[(&str, f64)] = &[
     ("British foot (Benoit 1895 A)", 0.3047997333333333),
 ];
 
-pub(super) fn units(_: &Source<'_>) -> Rows {
-    let row =
-        |(name, metres): &(&str, f64)| vec![text(name), text("LINEAR"), Value::Double(*metres), text("")];
-    UNITS.iter().map(row).collect()
+virtual_table! {
+    mod units_of_measure = "information_schema"."ST_UNITS_OF_MEASURE" of |it: &'static (&'static str, f64)| {
+        UNIT_NAME: varchar(255) in utf8mb4_0900_ai_ci => text(it.0),
+        UNIT_TYPE: varchar(7) in utf8mb4_0900_ai_ci => text("LINEAR"),
+        CONVERSION_FACTOR: double => Value::Double(it.1),
+        DESCRIPTION: varchar(255) in utf8mb4_0900_ai_ci => text(""),
+    }
 }

@@ -4,13 +4,21 @@
 //! byte, flags above it, and the collation from bit 16 on where the type is a string to InnoDB. To InnoDB
 //! decimal numbers and times are such strings, too.
 
+use std::sync::Arc;
+
 use palisade_catalog::descriptor::Column;
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_engine::Table;
+use palisade_schema::{Row, Wanted, virtual_table};
 
-use super::information_schema::{Rows, Source, each_table, number, shown_columns, text};
+use super::{Definition, Tables, by_table, number, shown_columns, text};
 use crate::ddl::expression::columns_read;
+
+pub(super) static TABLES: Tables = &[
+    Definition::new(&columns::DECL, |source, wanted| by_table(source, wanted, columns_of)),
+    Definition::new(&virtual_columns::DECL, |source, wanted| by_table(source, wanted, bases_of)),
+];
 
 /// InnoDB's types.
 mod main_type {
@@ -168,40 +176,54 @@ fn positions(table: &Table) -> Vec<(i64, &Column)> {
     placed
 }
 
-pub(super) fn columns(source: &Source<'_>) -> Rows {
-    let mut rows = Rows::new();
-    for (_, table) in each_table(source) {
-        for (position, column) in positions(table) {
-            rows.push(vec![
-                number(table.descriptor().def().id),
-                text(&column.name),
-                number(position),
-                Value::Int(main_type(&column.sql_type)),
-                Value::Int(precise_type(column)),
-                Value::Int(length(&column.sql_type)),
-                // What rows from before the column have for it, InnoDB keeps in a form of its own.
-                Value::Int(0),
-                Value::Null,
-            ]);
-        }
+/// A column, and its POS.
+struct PlacedColumn<'a> {
+    table: u64,
+    column: &'a Column,
+    position: i64,
+}
+
+virtual_table! {
+    mod columns = "information_schema"."INNODB_COLUMNS" of |it: PlacedColumn<'_>| {
+        TABLE_ID: bigint_unsigned not null default "" => number(it.table),
+        NAME: varchar(193) not null default "" => text(&it.column.name),
+        POS: bigint_unsigned not null default "" => number(it.position),
+        MTYPE: int not null default "" => Value::Int(main_type(&it.column.sql_type)),
+        PRTYPE: int not null default "" => Value::Int(precise_type(it.column)),
+        LEN: int not null default "" => Value::Int(length(&it.column.sql_type)),
+        HAS_DEFAULT: int not null default "" => number(0u64),
+        DEFAULT_VALUE: text default "" => Value::Null,
     }
-    rows
+}
+
+// HAS_DEFAULT is 0: what rows from before the column have for it, InnoDB keeps in a form of its own.
+fn columns_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+    let id = table.descriptor().def().id;
+    let subjects = positions(table).into_iter();
+    let subjects = subjects.map(|(position, column)| PlacedColumn { table: id, column, position });
+    subjects.map(|subject| columns::row(&subject, wanted)).collect()
+}
+
+virtual_table! {
+    mod virtual_columns = "information_schema"."INNODB_VIRTUAL" of |it: (u64, i64, i64)| {
+        TABLE_ID: bigint_unsigned not null default "" => number(it.0),
+        POS: int_unsigned not null default "" => number(it.1),
+        BASE_POS: int_unsigned not null default "" => number(it.2),
+    }
 }
 
 /// The kept columns that each virtual column is made from.
-pub(super) fn virtual_columns(source: &Source<'_>) -> Rows {
-    let mut rows = Rows::new();
-    for (_, table) in each_table(source) {
-        let positions = positions(table);
-        for (position, column) in &positions {
-            let Some(generated) = column.generated.as_ref().filter(|generated| !generated.stored) else {
-                continue;
-            };
-            let read = columns_read(&generated.expression).unwrap_or_default();
-            let bases = positions.iter().filter(|(_, base)| !is_virtual(base));
-            for (base, _) in bases.filter(|(_, base)| read.iter().any(|name| base.is_called(name))) {
-                rows.push(vec![number(table.descriptor().def().id), number(*position), number(*base)]);
-            }
+fn bases_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+    let (id, positions) = (table.descriptor().def().id, positions(table));
+    let mut rows = Vec::new();
+    for (position, column) in &positions {
+        let Some(generated) = column.generated.as_ref().filter(|generated| !generated.stored) else {
+            continue;
+        };
+        let read = columns_read(&generated.expression).unwrap_or_default();
+        let bases = positions.iter().filter(|(_, base)| !is_virtual(base));
+        for (base, _) in bases.filter(|(_, base)| read.iter().any(|name| base.is_called(name))) {
+            rows.push(virtual_columns::row(&(id, *position, *base), wanted));
         }
     }
     rows

@@ -1,0 +1,100 @@
+//! A table's declaration and definition, and the registry of definitions.
+
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+
+use crate::{ColumnDecl, Named, Wanted};
+
+/// A row: one value per column.
+pub type Row = Arc<[Value]>;
+
+/// Rows, made one by one as they are pulled; they own what they are made from.
+pub type Rows = Box<dyn Iterator<Item = Row> + Send>;
+
+/// What a virtual table is called, and what it has.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TableDecl {
+    /// Its schema.
+    pub schema: &'static str,
+    /// Its name, as it is shown.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [ColumnDecl],
+}
+
+impl TableDecl {
+    /// The position of a column.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The position of the first column that names a schema or a table.
+    pub fn place_of(&self, named: Named) -> Option<usize> {
+        self.columns.iter().position(|column| column.named() == Some(named))
+    }
+
+    /// Whether it has that name, in any case.
+    pub fn is_called(&self, schema: &str, name: &str) -> bool {
+        self.schema.eq_ignore_ascii_case(schema) && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// What definitions take their rows from.
+pub trait Origin: 'static {
+    /// What a statement lends them while rows are begun. What rows need later they take with them.
+    type Source<'a>;
+}
+
+/// A virtual table: its declaration, and how its rows are made.
+pub struct Definition<O: Origin> {
+    /// Its declaration.
+    pub declaration: &'static TableDecl,
+    /// Its rows, of which some may be left out that are not wanted.
+    pub rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
+}
+
+impl<O: Origin> Definition<O> {
+    /// A table with rows.
+    pub const fn new(
+        declaration: &'static TableDecl,
+        rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
+    ) -> Definition<O> {
+        Definition { declaration, rows }
+    }
+
+    /// A table of which there is never a row.
+    pub const fn empty(declaration: &'static TableDecl) -> Definition<O> {
+        Definition { declaration, rows: |_, _| Box::new(std::iter::empty()) }
+    }
+}
+
+/// All definitions over one origin, in groups.
+pub struct Registry<O: Origin> {
+    /// Those that information_schema lists.
+    pub listed: &'static [&'static [Definition<O>]],
+    /// Those that are found by their names only.
+    pub unlisted: &'static [&'static [Definition<O>]],
+}
+
+impl<O: Origin> Registry<O> {
+    /// The declarations that information_schema lists.
+    pub fn declarations(&self) -> impl Iterator<Item = &'static TableDecl> + use<O> {
+        self.listed.iter().copied().flatten().map(|definition| definition.declaration)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static Definition<O>> + use<O> {
+        self.listed.iter().chain(self.unlisted).copied().flatten()
+    }
+
+    /// The declaration of that name, in any case.
+    pub fn find(&self, schema: &str, name: &str) -> Option<&'static TableDecl> {
+        self.all().map(|definition| definition.declaration).find(|known| known.is_called(schema, name))
+    }
+
+    /// The rows of a table; `None` if it is not defined here.
+    pub fn rows(&self, table: &TableDecl, source: &O::Source<'_>, wanted: &Wanted) -> Option<Rows> {
+        let definition = self.all().find(|definition| std::ptr::eq(definition.declaration, table))?;
+        Some((definition.rows)(source, wanted))
+    }
+}

@@ -1,0 +1,167 @@
+//! PROCESSLIST, threads, and the attributes of connections.
+
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+use palisade_schema::{Rows, Wanted, virtual_table};
+
+use super::{Definition, Source, Tables, number, of_each, optional_text, text};
+use crate::accounts::privilege::Privileges;
+use crate::connections::{Connection, Process};
+
+pub(super) static TABLES: Tables = &[
+    Definition::new(&process_list::DECL, |source, wanted| {
+        of_each(processes(source), process_list::row, wanted)
+    }),
+    Definition::new(&processes_of_schema::DECL, |source, wanted| {
+        of_each(processes(source), processes_of_schema::row, wanted)
+    }),
+    Definition::new(&threads::DECL, |source, wanted| of_each(processes(source), threads::row, wanted)),
+    Definition::new(&own_attributes::DECL, |source, wanted| {
+        let own = source.session.state.connection_id;
+        of_each(attributes(source, |id| id == own), own_attributes::row, wanted)
+    }),
+    Definition::new(&all_attributes::DECL, every_attribute),
+];
+
+/// A process, the seconds of its state, and its connection.
+struct ProcessSubject {
+    process: Process,
+    seconds: u64,
+    connection: Option<Arc<Connection>>,
+}
+
+impl ProcessSubject {
+    /// What it executes.
+    fn statement(&self) -> Value {
+        let text = &self.process.activity.text;
+        if text.is_empty() { Value::Null } else { Value::bytes(text.clone()) }
+    }
+
+    fn connection_type(&self) -> &'static str {
+        let connection = self.connection.as_ref();
+        let has_tls = connection.is_some_and(|connection| connection.tls.get().is_some());
+        if has_tls { "SSL/TLS" } else { "TCP/IP" }
+    }
+}
+
+/// The processes that the account may know of.
+fn processes(source: &Source<'_>) -> Vec<ProcessSubject> {
+    let Source { host, session } = source;
+    let now_seconds = host.connections.now_seconds();
+    let sees_all = host.asked(session.state, |asker| asker.has(Privileges::PROCESS));
+    let seen = host.connections.processes().into_iter();
+    let seen = seen.filter(|process| sees_all || process.activity.user == session.state.user);
+    let subject = |process: Process| ProcessSubject {
+        seconds: now_seconds.saturating_sub(process.activity.since_seconds),
+        connection: host.connections.get(process.id),
+        process,
+    };
+    seen.map(subject).collect()
+}
+
+virtual_table! {
+    mod process_list = "information_schema"."PROCESSLIST" of |it: ProcessSubject| {
+        ID: bigint_unsigned not null default "" => Value::UInt(it.process.id),
+        USER: varchar(32) not null default "" => text(&it.process.activity.user),
+        HOST: varchar(261) not null default "" => text(&it.process.host),
+        DB: varchar(64) default "" => optional_text(it.process.activity.database.as_ref()),
+        COMMAND: varchar(16) not null default "" => text(it.process.activity.command),
+        TIME: int not null default "" => Value::UInt(it.seconds),
+        STATE: varchar(64) default "" => text(it.process.state),
+        INFO: varchar(65535) default "" => it.statement(),
+    }
+}
+
+virtual_table! {
+    mod processes_of_schema = "performance_schema"."processlist" of |it: ProcessSubject| {
+        ID: bigint_unsigned not null key PRI => Value::UInt(it.process.id),
+        USER: varchar(32) in utf8mb4_0900_ai_ci => text(&it.process.activity.user),
+        HOST: varchar(261) in ascii_general_ci => text(&it.process.host),
+        DB: varchar(64) in utf8mb4_0900_ai_ci => optional_text(it.process.activity.database.as_ref()),
+        COMMAND: varchar(16) in utf8mb4_0900_ai_ci => text(it.process.activity.command),
+        TIME: bigint => Value::UInt(it.seconds),
+        STATE: varchar(64) in utf8mb4_0900_ai_ci => text(it.process.state),
+        INFO: longtext in utf8mb4_0900_ai_ci => it.statement(),
+        EXECUTION_ENGINE: enum("PRIMARY", "SECONDARY") in utf8mb4_0900_ai_ci => text("PRIMARY"),
+    }
+}
+
+virtual_table! {
+    /// A session is a task here, not a thread; to those who ask it is the thread of its connection.
+    mod threads = "performance_schema"."threads" of |it: ProcessSubject| {
+        THREAD_ID: bigint_unsigned not null key PRI => Value::UInt(it.process.id),
+        NAME: varchar(128) in utf8mb4_0900_ai_ci not null key MUL => text("thread/sql/one_connection"),
+        TYPE: varchar(10) in utf8mb4_0900_ai_ci not null => text("FOREGROUND"),
+        PROCESSLIST_ID: bigint_unsigned key MUL => Value::UInt(it.process.id),
+        PROCESSLIST_USER: varchar(32) in utf8mb4_0900_ai_ci key MUL => text(&it.process.activity.user),
+        PROCESSLIST_HOST: varchar(255) in ascii_general_ci key MUL => text(&it.process.host),
+        PROCESSLIST_DB: varchar(64) in utf8mb4_0900_ai_ci => optional_text(it.process.activity.database.as_ref()),
+        PROCESSLIST_COMMAND: varchar(16) in utf8mb4_0900_ai_ci => text(it.process.activity.command),
+        PROCESSLIST_TIME: bigint => Value::UInt(it.seconds),
+        PROCESSLIST_STATE: varchar(64) in utf8mb4_0900_ai_ci => text(it.process.state),
+        PROCESSLIST_INFO: longtext in utf8mb4_0900_ai_ci => it.statement(),
+        PARENT_THREAD_ID: bigint_unsigned => Value::Null,
+        ROLE: varchar(64) in utf8mb4_0900_ai_ci => Value::Null,
+        INSTRUMENTED: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
+        HISTORY: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
+        CONNECTION_TYPE: varchar(16) in utf8mb4_0900_ai_ci => text(it.connection_type()),
+        THREAD_OS_ID: bigint_unsigned key MUL => Value::Null,
+        RESOURCE_GROUP: varchar(64) in utf8mb4_0900_ai_ci key MUL => text("USR_default"),
+        EXECUTION_ENGINE: enum("PRIMARY", "SECONDARY") in utf8mb4_0900_ai_ci => text("PRIMARY"),
+        CONTROLLED_MEMORY: bigint_unsigned not null => Value::UInt(0),
+        MAX_CONTROLLED_MEMORY: bigint_unsigned not null => Value::UInt(0),
+        TOTAL_MEMORY: bigint_unsigned not null => Value::UInt(0),
+        MAX_TOTAL_MEMORY: bigint_unsigned not null => Value::UInt(0),
+        TELEMETRY_ACTIVE: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
+    }
+}
+
+/// An attribute of a connection.
+struct AttributeSubject {
+    connection: u64,
+    place: u64,
+    name: String,
+    value: String,
+}
+
+/// The attributes of the connections that are seen.
+fn attributes(source: &Source<'_>, seen: impl Fn(u64) -> bool) -> Vec<AttributeSubject> {
+    let connections = &source.host.connections;
+    let ids = connections.processes().into_iter().map(|process| process.id).filter(|id| seen(*id));
+    let of_each = ids.filter_map(|id| connections.get(id)).flat_map(|connection| {
+        let attributes = connection.attributes.lock().clone();
+        let id = connection.id;
+        (0..).zip(attributes).map(move |(place, (name, value))| AttributeSubject {
+            connection: id,
+            place,
+            name,
+            value,
+        })
+    });
+    of_each.collect()
+}
+
+fn every_attribute(source: &Source<'_>, wanted: &Wanted) -> Rows {
+    let own = source.session.state.connection_id;
+    let sees_all = source.host.asked(source.session.state, |asker| asker.has(Privileges::PROCESS));
+    of_each(attributes(source, |id| sees_all || id == own), all_attributes::row, wanted)
+}
+
+virtual_table! {
+    mod own_attributes = "performance_schema"."session_account_connect_attrs" of |it: AttributeSubject| {
+        PROCESSLIST_ID: bigint_unsigned not null key PRI => Value::UInt(it.connection),
+        ATTR_NAME: varchar(32) in utf8mb4_bin not null key PRI => text(&it.name),
+        ATTR_VALUE: varchar(1024) in utf8mb4_bin => text(&it.value),
+        ORDINAL_POSITION: int => number(Some(it.place)),
+    }
+}
+
+virtual_table! {
+    mod all_attributes = "performance_schema"."session_connect_attrs" of |it: AttributeSubject| {
+        PROCESSLIST_ID: bigint_unsigned not null key PRI => Value::UInt(it.connection),
+        ATTR_NAME: varchar(32) in utf8mb4_bin not null key PRI => text(&it.name),
+        ATTR_VALUE: varchar(1024) in utf8mb4_bin => text(&it.value),
+        ORDINAL_POSITION: int => number(Some(it.place)),
+    }
+}

@@ -1,0 +1,168 @@
+//! TABLES, PARTITIONS and TABLES_EXTENSIONS.
+
+use std::sync::Arc;
+
+use palisade_catalog::{CollationId, Value};
+use palisade_engine::Table;
+use palisade_schema::{Rows, Wanted, virtual_table};
+
+use super::{
+    Definition, Source, Tables, by_table, catalog, number, optional, second, text, wanted_declarations,
+};
+use crate::show::create;
+
+pub(super) static TABLES: Tables = &[
+    Definition::new(&tables_view::DECL, all_tables),
+    Definition::new(&partitions::DECL, |source, wanted| {
+        by_table(source, wanted, |table, wanted| vec![partitions::row(table, wanted)])
+    }),
+    Definition::new(&table_extensions::DECL, |source, wanted| {
+        by_table(source, wanted, |table, wanted| vec![table_extensions::row(table, wanted)])
+    }),
+];
+
+/// A table, stored or virtual.
+struct TableSubject<'a> {
+    schema: &'a str,
+    name: &'a str,
+    stored: Option<&'a Arc<Table>>,
+    /// When a virtual table was made, microseconds since 1970: with the schema `mysql`.
+    made_us: i64,
+}
+
+impl TableSubject<'_> {
+    /// A value that a stored table has; of a virtual one `otherwise`.
+    fn of_stored(&self, value: fn(&Arc<Table>) -> Value, otherwise: Value) -> Value {
+        self.stored.map_or(otherwise, value)
+    }
+
+    /// A value that a table of performance_schema has, and a view of information_schema has not.
+    fn of_base(&self, value: &str) -> Value {
+        if self.schema == "performance_schema" { text(value) } else { Value::Null }
+    }
+
+    fn table_type(&self) -> &'static str {
+        if self.stored.is_some() || self.schema == "performance_schema" {
+            "BASE TABLE"
+        } else {
+            "SYSTEM VIEW"
+        }
+    }
+}
+
+virtual_table! {
+    mod tables_view = "information_schema"."TABLES" of |it: TableSubject<'_>| {
+        TABLE_CATALOG: varchar(64) in utf8mb3_bin not null => catalog(),
+        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(it.schema),
+        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(it.name),
+        TABLE_TYPE: enum("BASE TABLE", "VIEW", "SYSTEM VIEW") in utf8mb3_bin not null => text(it.table_type()),
+        ENGINE: varchar(64) => it.of_stored(|_| text("InnoDB"), it.of_base("PERFORMANCE_SCHEMA")),
+        VERSION: int => number(10u64),
+        ROW_FORMAT: enum("Fixed", "Dynamic", "Compressed", "Redundant", "Compact", "Paged") in utf8mb3_bin => it.of_stored(row_format, it.of_base("Dynamic")),
+        TABLE_ROWS: bigint_unsigned => it.of_stored(|table| number(table.statistics().rows), number(0u64)),
+        AVG_ROW_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().row_bytes), number(0u64)),
+        DATA_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().data_bytes), number(0u64)),
+        MAX_DATA_LENGTH: bigint_unsigned => number(0u64),
+        INDEX_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().index_bytes), number(0u64)),
+        DATA_FREE: bigint_unsigned => number(0u64),
+        AUTO_INCREMENT: bigint_unsigned => it.of_stored(next_number, Value::Null),
+        CREATE_TIME: timestamp not null => it.of_stored(created, second(it.made_us)),
+        UPDATE_TIME: datetime => Value::Null,
+        CHECK_TIME: datetime => Value::Null,
+        TABLE_COLLATION: varchar(64) => it.of_stored(collation, it.of_base(CollationId::UTF8MB4_0900_AI_CI.get().name)),
+        CHECKSUM: bigint => Value::Null,
+        CREATE_OPTIONS: varchar(256) => it.of_stored(create_options, text("")),
+        TABLE_COMMENT: text => it.of_stored(|table| text(&table.descriptor().def().comment), text("")),
+    }
+}
+
+fn row_format(table: &Arc<Table>) -> Value {
+    let format = table.descriptor().def().option("ROW_FORMAT");
+    let format = format.filter(|format| *format != "DEFAULT").unwrap_or("DYNAMIC");
+    let (first, rest) = format.split_at_checked(1).unwrap_or((format, ""));
+    text(format!("{first}{}", rest.to_ascii_lowercase()))
+}
+
+fn next_number(table: &Arc<Table>) -> Value {
+    optional(table.descriptor().def().auto_increment_column().map(|_| table.auto_increment()))
+}
+
+fn created(table: &Arc<Table>) -> Value {
+    second(table.descriptor().def().created_us)
+}
+
+fn collation(table: &Arc<Table>) -> Value {
+    text(table.descriptor().def().collation.get().name)
+}
+
+fn create_options(table: &Arc<Table>) -> Value {
+    let def = table.descriptor().def();
+    let options: Vec<String> = create::options(def, &create::CREATE_OPTIONS)
+        .map(|(name, value)| match name {
+            "COMPRESSION" | "PAGE_SINK" => format!("{name}=\"{value}\""),
+            _ => format!("{}={value}", name.to_ascii_lowercase()),
+        })
+        .collect();
+    text(options.join(" "))
+}
+
+fn all_tables(source: &Source<'_>, wanted: &Wanted) -> Rows {
+    let stored = by_table(source, wanted, |table, wanted| {
+        let def = table.descriptor().def();
+        let subject = TableSubject { schema: &def.schema, name: &def.name, stored: Some(table), made_us: 0 };
+        vec![tables_view::row(&subject, wanted)]
+    });
+    let dictionary = source.engine.dictionary();
+    let system = dictionary.table(crate::ddl::table::SYSTEM, "user").ok();
+    // A server that has lost that table starts all the same.
+    let oldest = || dictionary.all_tables().map(|table| table.descriptor().def().created_us).min();
+    let made_us = system.map(|table| table.descriptor().def().created_us).or_else(oldest);
+    let made_us = made_us.unwrap_or_else(|| source.host.unix_micros());
+    let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
+    let virtual_ones = declared.into_iter().map(move |table| {
+        let subject = TableSubject { schema: table.schema, name: table.name, stored: None, made_us };
+        tables_view::row(&subject, &wanted)
+    });
+    Box::new(stored.chain(virtual_ones))
+}
+
+virtual_table! {
+    mod partitions = "information_schema"."PARTITIONS" of |it: Arc<Table>| {
+        TABLE_CATALOG: varchar(64) in utf8mb3_bin not null => catalog(),
+        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(&it.schema),
+        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(&it.name),
+        PARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => Value::Null,
+        SUBPARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => Value::Null,
+        PARTITION_ORDINAL_POSITION: int_unsigned => Value::Null,
+        SUBPARTITION_ORDINAL_POSITION: int_unsigned => Value::Null,
+        SECONDARY_LOAD: varchar(1) in utf8mb3_bin => Value::Null,
+        PARTITION_METHOD: varchar(13) => Value::Null,
+        SUBPARTITION_METHOD: varchar(13) => Value::Null,
+        PARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => Value::Null,
+        SUBPARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => Value::Null,
+        PARTITION_DESCRIPTION: text in utf8mb3_bin => Value::Null,
+        TABLE_ROWS: bigint_unsigned => number(it.statistics().rows),
+        AVG_ROW_LENGTH: bigint_unsigned => number(it.statistics().row_bytes),
+        DATA_LENGTH: bigint_unsigned => number(it.statistics().data_bytes),
+        MAX_DATA_LENGTH: bigint_unsigned => number(0u64),
+        INDEX_LENGTH: bigint_unsigned => number(it.statistics().index_bytes),
+        DATA_FREE: bigint_unsigned => number(0u64),
+        CREATE_TIME: timestamp not null => created(it),
+        UPDATE_TIME: datetime => Value::Null,
+        CHECK_TIME: datetime => Value::Null,
+        CHECKSUM: bigint => Value::Null,
+        PARTITION_COMMENT: text in utf8mb3_bin not null => text(""),
+        NODEGROUP: varchar(256) => text(""),
+        TABLESPACE_NAME: varchar(268) in utf8mb3_bin => Value::Null,
+    }
+}
+
+virtual_table! {
+    mod table_extensions = "information_schema"."TABLES_EXTENSIONS" of |it: Arc<Table>| {
+        TABLE_CATALOG: varchar(64) in utf8mb3_bin not null => catalog(),
+        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(&it.schema),
+        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(&it.name),
+        ENGINE_ATTRIBUTE: json => Value::Null,
+        SECONDARY_ENGINE_ATTRIBUTE: json => Value::Null,
+    }
+}
