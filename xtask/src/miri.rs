@@ -1,10 +1,10 @@
 //! The unsafe code under Miri, which interprets a program and stops at undefined behaviour: accesses beyond
 //! what was allocated, uninitialized bytes, broken aliasing, references that dangle, data races.
 //!
-//! `unsafe` is in `io` and `buffer`. Miri is some hundred times slower than the processor and knows few system
-//! calls, so [`TESTS`] are those that reach the unsafe lines through memory alone; where they would be long they
-//! are short under `cfg(miri)`. What needs the kernel - io_uring, files, mappings - is not seen: the crash and
-//! stress tests run that.
+//! `unsafe` is in `io` and `buffer`. Miri is some hundred times slower than the processor and knows few
+//! system calls, so [`TESTS`] are those that reach the unsafe lines through memory alone; where they would be
+//! long they are short under `cfg(miri)`. What needs the kernel - io_uring, files, mappings - is not seen:
+//! the crash and stress tests run that.
 //!
 //! The seed is that of the schedule of threads: `cargo xtask soak --part miri --seed N`.
 

@@ -218,8 +218,8 @@ pub async fn yield_now() {
     .await;
 }
 
-/// Runs a future on the calling thread, which sleeps while the future waits. For tests, and for programs without
-/// event loops of their own.
+/// Runs a future on the calling thread, which sleeps while the future waits. For tests, and for programs
+/// without event loops of their own.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {

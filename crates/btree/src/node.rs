@@ -1,10 +1,11 @@
 //! The slotted page of a B+tree node: reading in [`view`], changing in [`edit`].
 //!
-//! Reading is generic over [`PageRead`](palisade_buffer::PageRead), so that one search serves latched pages and
-//! optimistic reads, whose bytes may be torn until they are validated. Therefore nothing here trusts what it reads:
-//! no loop is longer than the number of slots, and no offset is used unchecked.
+//! Reading is generic over [`PageRead`](palisade_buffer::PageRead), so that one search serves latched pages
+//! and optimistic reads, whose bytes may be torn until they are validated. Therefore nothing here trusts what
+//! it reads: no loop is longer than the number of slots, and no offset is used unchecked.
 //!
-//! Changing is deterministic: the same operation on the same bytes leaves the same bytes. Recovery relies on it.
+//! Changing is deterministic: the same operation on the same bytes leaves the same bytes. Recovery relies on
+//! it.
 
 pub mod edit;
 pub mod view;

@@ -1,14 +1,15 @@
 //! B+trees.
 //!
-//! A [`Tree`] lives in one space under a root page whose number never changes. Keys and values are byte strings; keys
-//! compare as `memcmp` does. Leaves (level 0) hold the entries and are linked to the right; an inner node holds
-//! separators, each with the child for the keys from it on, and a leftmost child for the keys below all of them.
+//! A [`Tree`] lives in one space under a root page whose number never changes. Keys and values are byte
+//! strings; keys compare as `memcmp` does. Leaves (level 0) hold the entries and are linked to the right; an
+//! inner node holds separators, each with the child for the keys from it on, and a leftmost child for the
+//! keys below all of them.
 //!
 //! # Reading
 //!
-//! Every descent is optimistic ([`descent`]): it latches nothing, reads versions, and starts again when a version has
-//! changed under it. [`get`](Tree::get) and [`scan`](Tree::scan) then latch one leaf, shared, for as long as the
-//! caller's closure runs.
+//! Every descent is optimistic ([`descent`]): it latches nothing, reads versions, and starts again when a
+//! version has changed under it. [`get`](Tree::get) and [`scan`](Tree::scan) then latch one leaf, shared, for
+//! as long as the caller's closure runs.
 //!
 //! # Changing
 //!
@@ -18,9 +19,10 @@
 //! latches on parent and node only. Then the descent starts again. So a caller's mini-transaction is always
 //! small, and a structure change never waits for a caller.
 //!
-//! A node without room for a separator is split before the child whose split would bring it one; a root is split by
-//! moving its content into a new child. A leaf at the right edge, where keys ascend, is split so that it stays nearly full.
-//! [`shrink`](Tree::shrink) merges what removals have left nearly empty; [`clear`] gives a whole tree back.
+//! A node without room for a separator is split before the child whose split would bring it one; a root is
+//! split by moving its content into a new child. A leaf at the right edge, where keys ascend, is split so
+//! that it stays nearly full. [`shrink`](Tree::shrink) merges what removals have left nearly empty; [`clear`]
+//! gives a whole tree back.
 
 pub mod change;
 pub mod clear;

@@ -1,12 +1,13 @@
 //! Collations: how text compares, hashes, sorts and matches.
 //!
-//! A collation turns text into weights (`weights`); comparing, hashing and sort keys (`sort_key`) all follow from
-//! them, so that they cannot disagree. Texts with a common beginning are compared from where they differ: a weight
-//! never depends on the characters before it.
+//! A collation turns text into weights (`weights`); comparing, hashing and sort keys (`sort_key`) all follow
+//! from them, so that they cannot disagree. Texts with a common beginning are compared from where they
+//! differ: a weight never depends on the characters before it.
 //!
-//! Supported are the Unicode 9.0.0 collation (`utf8mb4_0900_ai_ci`), the `_general_ci` ones, the `_bin` ones, and
-//! those of latin1 and ascii. `utf8mb4_unicode_ci` and `_unicode_520_ci` exist with the weights of Unicode 9.0.0 and
-//! PAD SPACE, not those of their older versions. Collations that tell case or accents apart (`_as_cs`) do not exist.
+//! Supported are the Unicode 9.0.0 collation (`utf8mb4_0900_ai_ci`), the `_general_ci` ones, the `_bin` ones,
+//! and those of latin1 and ascii. `utf8mb4_unicode_ci` and `_unicode_520_ci` exist with the weights of
+//! Unicode 9.0.0 and PAD SPACE, not those of their older versions. Collations that tell case or accents apart
+//! (`_as_cs`) do not exist.
 
 mod case;
 mod declared;
@@ -235,8 +236,8 @@ impl Collation {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// A number for the beginning of a text: where two texts' numbers differ, the texts compare as the numbers do. Sorting
-    /// seldom has to look further.
+    /// A number for the beginning of a text: where two texts' numbers differ, the texts compare as the
+    /// numbers do. Sorting seldom has to look further.
     pub fn order_prefix(&self, text: &[u8]) -> u64 {
         let pad = self.pad();
         match self.order {
@@ -337,8 +338,8 @@ impl Collation {
         }
     }
 
-    /// Appends bytes with which the sort key of every text begins that begins with `prefix` (LIKE 'abc%'). Other
-    /// sort keys may begin so too.
+    /// Appends bytes with which the sort key of every text begins that begins with `prefix` (LIKE 'abc%').
+    /// Other sort keys may begin so too.
     pub fn sort_key_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
         // What follows could make a contraction of the last character, and LIKE knows no contractions.
         let prefix = match self.order {
@@ -366,8 +367,8 @@ impl Collation {
         }
     }
 
-    /// Whether [`sort_key`](Self::sort_key) can be read back: always for NO PAD bytes; but trailing spaces for
-    /// PAD SPACE.
+    /// Whether [`sort_key`](Self::sort_key) can be read back: always for NO PAD bytes; but trailing spaces
+    /// for PAD SPACE.
     pub(crate) fn is_decodable(&self) -> bool {
         matches!(self.order, Order::Binary)
     }

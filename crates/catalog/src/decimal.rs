@@ -1,15 +1,15 @@
 //! DECIMAL: exact numbers of up to 65 digits, 30 of them after the point.
 //!
-//! A number is a coefficient below 10^65 (216 bits), a scale and a sign, in 32 bytes without allocation. What fits
-//! 128 bits, which is nearly everything, is computed there; the rest goes through 512-bit integers
+//! A number is a coefficient below 10^65 (216 bits), a scale and a sign, in 32 bytes without allocation. What
+//! fits 128 bits, which is nearly everything, is computed there; the rest goes through 512-bit integers
 //! (`wide`). Why not a library: docs/decisions/020-own-decimal.md.
 //!
-//! Rules that are MySQL's: rounding is half away from zero; a sum has the larger scale, a product the sum of the
-//! scales (at most 30); more than 65 digits is an error, but digits after the point give way before that.
+//! Rules that are MySQL's: rounding is half away from zero; a sum has the larger scale, a product the sum of
+//! the scales (at most 30); more than 65 digits is an error, but digits after the point give way before that.
 //!
-//! [`divide`](Decimal::divide) gives *more* digits than the result's type shows, in steps of nine as MySQL does
-//! internally, so that `1/3*3` is 1.0000: an expression's value is rounded to its static scale when it leaves the
-//! expression, not before.
+//! [`divide`](Decimal::divide) gives *more* digits than the result's type shows, in steps of nine as MySQL
+//! does internally, so that `1/3*3` is 1.0000: an expression's value is rounded to its static scale when it
+//! leaves the expression, not before.
 
 mod packed;
 mod text;
@@ -27,8 +27,8 @@ pub const MAX_SCALE: u8 = 30;
 
 /// An exact number: a coefficient of up to 65 digits, a sign, and a scale of up to 30.
 ///
-/// Equality, ordering and hashing go by value: 1.0 equals 1.00. Display shows the scale: `1.00`. Zero is never
-/// negative.
+/// Equality, ordering and hashing go by value: 1.0 equals 1.00. Display shows the scale: `1.00`. Zero is
+/// never negative.
 #[derive(Clone, Copy)]
 pub struct Decimal {
     low: u64,
@@ -84,8 +84,8 @@ impl Decimal {
         Wide([self.low, self.middle, self.high, u64::from(self.top), 0, 0, 0, 0])
     }
 
-    /// From a coefficient of any size: digits after the point give way (rounded) until scale and precision are in
-    /// bounds.
+    /// From a coefficient of any size: digits after the point give way (rounded) until scale and precision
+    /// are in bounds.
     fn from_wide(mut coefficient: Wide, mut scale: u32, negative: bool) -> Result<Decimal, DecimalError> {
         let limit = power_of_ten(u32::from(MAX_PRECISION));
         if scale > u32::from(MAX_SCALE) {
@@ -212,8 +212,8 @@ impl Decimal {
         u64::try_from(magnitude).map_err(|_| u64::MAX)
     }
 
-    /// Rounded half away from zero to `digits` after the point (negative: tens, hundreds...); a larger scale than
-    /// now appends zeros (as far as 65 digits and scale 30 allow).
+    /// Rounded half away from zero to `digits` after the point (negative: tens, hundreds...); a larger scale
+    /// than now appends zeros (as far as 65 digits and scale 30 allow).
     pub fn round(&self, digits: i32) -> Result<Decimal, DecimalError> {
         self.rescale(digits, true)
     }
@@ -324,9 +324,9 @@ impl Decimal {
         Decimal::from_wide(self.wide().multiply(&other.wide()), u32::from(scale), negative)
     }
 
-    /// Quotient, truncated. `increment` is `div_precision_increment` (4 by default): the quotient's type has the
-    /// dividend's scale plus that; its value has more digits, as MySQL's has (in groups of nine, at most 30 in all),
-    /// to be rounded to the type's scale in the end.
+    /// Quotient, truncated. `increment` is `div_precision_increment` (4 by default): the quotient's type has
+    /// the dividend's scale plus that; its value has more digits, as MySQL's has (in groups of nine, at most
+    /// 30 in all), to be rounded to the type's scale in the end.
     pub fn divide(&self, other: &Decimal, increment: u8) -> Result<Decimal, DecimalError> {
         if other.is_zero() {
             return Err(DecimalError::DivisionByZero);

@@ -1,12 +1,12 @@
 //! Descriptors: what schemas, tables, columns and indexes are.
 //!
-//! [`TableDef`] is plain data: what a CREATE TABLE statement says, plus where the engine put it. [`Table`] is a
-//! checked, immutable `TableDef` with what rows and keys need derived from it ([`RowLayout`], [`KeyCodec`]); it is
-//! what everyone shares behind an `Arc`. A changed table is a new `Table`.
+//! [`TableDef`] is plain data: what a CREATE TABLE statement says, plus where the engine put it. [`Table`] is
+//! a checked, immutable `TableDef` with what rows and keys need derived from it ([`RowLayout`],
+//! [`KeyCodec`]); it is what everyone shares behind an `Arc`. A changed table is a new `Table`.
 //!
 //! Columns have two orders. Their position in [`TableDef::columns`] is the order SQL shows. Their
-//! [`ordinal`](Column::ordinal) is where the row format keeps them; ordinals only ever grow, so ADD COLUMN (at any
-//! position) and DROP COLUMN leave existing rows as they are.
+//! [`ordinal`](Column::ordinal) is where the row format keeps them; ordinals only ever grow, so ADD COLUMN
+//! (at any position) and DROP COLUMN leave existing rows as they are.
 //!
 //! `indexes[0]` is the clustered index: the primary key, else a unique index without nullable columns, else
 //! `GEN_CLUST_INDEX` over a hidden row id column ([`TableDef::add_row_id`]).
@@ -98,7 +98,8 @@ pub struct Column {
     pub display_width: Option<u8>,
     /// COMMENT.
     pub comment: String,
-    /// Where the row format keeps it; `None` for a VIRTUAL generated column. [`Table::new`] requires them distinct.
+    /// Where the row format keeps it; `None` for a VIRTUAL generated column. [`Table::new`] requires them
+    /// distinct.
     pub ordinal: Option<u16>,
     /// Its value in rows that were written before the column was added.
     pub instant_default: Value,
@@ -130,8 +131,8 @@ impl Column {
         equal_fold(&self.name, name)
     }
 
-    /// The type as COLUMN_TYPE and SHOW COLUMNS state it, display width and ZEROFILL included: MySQL shows a width
-    /// only for `tinyint(1)` and with ZEROFILL.
+    /// The type as COLUMN_TYPE and SHOW COLUMNS state it, display width and ZEROFILL included: MySQL shows a
+    /// width only for `tinyint(1)` and with ZEROFILL.
     pub fn type_text(&self) -> String {
         let SqlType::Int { width, unsigned } = &self.sql_type else {
             return self.sql_type.declaration() + if self.zerofill { " zerofill" } else { "" };
@@ -375,8 +376,8 @@ impl TableDef {
         columns.chain(dropped).max().map_or(0, |last| last + 1)
     }
 
-    /// Brings the clustered index to the front: the primary key, else the first unique index over whole NOT NULL
-    /// columns, else a generated index over a hidden row id column, which is added.
+    /// Brings the clustered index to the front: the primary key, else the first unique index over whole NOT
+    /// NULL columns, else a generated index over a hidden row id column, which is added.
     pub fn choose_clustered_index(&mut self) {
         let chosen = self.clustering_position();
         match chosen {
@@ -417,8 +418,8 @@ impl TableDef {
         self.indexes.insert(0, index);
     }
 
-    /// Gives the table another name. Names that were made of the old one follow, and so do foreign keys that refer to the
-    /// table itself.
+    /// Gives the table another name. Names that were made of the old one follow, and so do foreign keys that
+    /// refer to the table itself.
     pub fn rename(&mut self, schema: &str, name: &str) {
         let old = (std::mem::replace(&mut self.schema, schema.to_owned()), std::mem::take(&mut self.name));
         name.clone_into(&mut self.name);

@@ -8,10 +8,10 @@
 //! payload = (varint length, bytes)*          originals of text whose sort key does not give it back
 //! ```
 //!
-//! Every value shows where it ends, so a key's parts can be told apart without the row; the clustered key of a
-//! secondary entry is put together by copying pieces. And because most parts give their value back, and the
-//! payload has the rest, an index can answer a query on its columns alone ([`entry_to_row`]). Only parts cut to a
-//! prefix cannot.
+//! Every value shows where it ends, so a key's parts can be told apart without the row; the clustered key of
+//! a secondary entry is put together by copying pieces. And because most parts give their value back, and the
+//! payload has the rest, an index can answer a query on its columns alone ([`entry_to_row`]). Only parts cut
+//! to a prefix cannot.
 
 use smallvec::SmallVec;
 
@@ -115,8 +115,8 @@ impl KeyCodec {
         KeyCodec { clustered: number == 0, own: own.len(), parts, clustered_parts, payload, covered }
     }
 
-    /// Whether every column that is in `columns` (SQL order) can be read from an entry of this index (its key and
-    /// payload) without the clustered row.
+    /// Whether every column that is in `columns` (SQL order) can be read from an entry of this index (its key
+    /// and payload) without the clustered row.
     pub fn covers(&self, columns: impl IntoIterator<Item = usize>) -> bool {
         self.clustered
             || columns
@@ -210,16 +210,16 @@ impl Part {
     }
 }
 
-/// Appends the complete key of `row` in index `number`: the index's parts, then the clustered key's parts that are
-/// not among them. This is what the tree stores.
+/// Appends the complete key of `row` in index `number`: the index's parts, then the clustered key's parts
+/// that are not among them. This is what the tree stores.
 ///
 /// A row that has NULL in a NOT NULL column of the key is damaged: none that was checked on its way in has.
 pub fn entry_key(table: &Table, number: usize, row: &RowView<'_>, out: &mut Vec<u8>) -> Result<(), RowError> {
     table.key_codec(number).parts.iter().try_for_each(|part| part.put_field(row, out))
 }
 
-/// Appends the payload of `row`'s entry in secondary index `number`: the original bytes of the columns whose key
-/// form does not give them back. May be empty. A change of the payload alone is a change of the entry.
+/// Appends the payload of `row`'s entry in secondary index `number`: the original bytes of the columns whose
+/// key form does not give them back. May be empty. A change of the payload alone is a change of the entry.
 pub fn entry_payload(table: &Table, number: usize, row: &RowView<'_>, out: &mut Vec<u8>) {
     for column in &table.key_codec(number).payload {
         if let ValueRef::Bytes(text) = row.column(usize::from(*column)) {
@@ -228,12 +228,12 @@ pub fn entry_payload(table: &Table, number: usize, row: &RowView<'_>, out: &mut 
     }
 }
 
-/// Appends the key of the first `values.len()` parts of index `number` (the clustered key's parts that follow its
-/// own may be given too), for searching. Every entry with these values has this prefix, and no other has; with a
-/// part cut to a prefix, others that agree in it have it too.
+/// Appends the key of the first `values.len()` parts of index `number` (the clustered key's parts that follow
+/// its own may be given too), for searching. Every entry with these values has this prefix, and no other has;
+/// with a part cut to a prefix, others that agree in it have it too.
 ///
-/// The values must be of their columns' types: `Mismatch` otherwise, also for NULL in a NOT NULL column, which no
-/// row equals.
+/// The values must be of their columns' types: `Mismatch` otherwise, also for NULL in a NOT NULL column,
+/// which no row equals.
 pub fn search_key(
     table: &Table,
     number: usize,
@@ -307,8 +307,8 @@ pub fn unique_prefix(table: &Table, number: usize, key: &[u8]) -> Option<UniqueP
     Some(prefix)
 }
 
-/// Where each of the index's own parts ends in a stored key: the prefixes that entries with equal leading parts share.
-/// Empty if the bytes are not such a key.
+/// Where each of the index's own parts ends in a stored key: the prefixes that entries with equal leading
+/// parts share. Empty if the bytes are not such a key.
 pub fn part_ends(table: &Table, number: usize, key: &[u8]) -> SmallVec<[usize; 8]> {
     let codec = table.key_codec(number);
     let mut ends = SmallVec::new();
@@ -335,8 +335,8 @@ fn split(codec: &KeyCodec, key: &[u8]) -> Result<Pieces, RowError> {
     if at == key.len() { Ok(pieces) } else { Err(RowError::Damaged) }
 }
 
-/// Appends the clustered key of the row that an entry of secondary index `number` belongs to. (For the clustered
-/// index, that is the key itself.)
+/// Appends the clustered key of the row that an entry of secondary index `number` belongs to. (For the
+/// clustered index, that is the key itself.)
 pub fn clustered_key(
     table: &Table,
     number: usize,
@@ -375,8 +375,8 @@ enum Found {
     Text(u32, u32),
 }
 
-/// Appends a row (see [`crate::row`]) with the columns that an entry of secondary index `number` holds; the others
-/// are NULL. See [`KeyCodec::covers`].
+/// Appends a row (see [`crate::row`]) with the columns that an entry of secondary index `number` holds; the
+/// others are NULL. See [`KeyCodec::covers`].
 #[expect(
     clippy::indexing_slicing,
     reason = "the codec's columns are the table's; the ranges are of the parts that were just found in key and payload"

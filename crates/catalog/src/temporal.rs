@@ -1,8 +1,9 @@
 //! Dates and times.
 //!
-//! [`Date`], [`Time`], [`DateTime`] and [`Timestamp`] are single integers that order as the values do. Fractions are
-//! always kept as microseconds; how many digits are shown is the static type's business. Dates may be zero
-//! (`0000-00-00`) or have a zero month or day, as in MySQL; sql_mode decides at the edges whether they may.
+//! [`Date`], [`Time`], [`DateTime`] and [`Timestamp`] are single integers that order as the values do.
+//! Fractions are always kept as microseconds; how many digits are shown is the static type's business. Dates
+//! may be zero (`0000-00-00`) or have a zero month or day, as in MySQL; sql_mode decides at the edges whether
+//! they may.
 
 pub mod calendar;
 mod format;
@@ -33,8 +34,8 @@ impl Date {
     /// `0000-00-00`.
     pub const ZERO: Date = Date(0);
 
-    /// From its parts; `None` if one is beyond its range (month 12, day 31). Does not ask whether the month has
-    /// that day.
+    /// From its parts; `None` if one is beyond its range (month 12, day 31). Does not ask whether the month
+    /// has that day.
     pub fn new(year: u16, month: u8, day: u8) -> Option<Date> {
         (year <= 9999 && month <= 12 && day <= 31)
             .then(|| Date(u32::from(year) << 9 | u32::from(month) << 5 | u32::from(day)))

@@ -1,22 +1,22 @@
 //! Reading ranges of an index, about a leaf at a time.
 //!
-//! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for each of the
-//! others - an older version is wanted, the row is off its leaf, its writer is active, a secondary entry does not say
-//! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up: see
-//! `second_look`. Scans that lock are in `locking`.
+//! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for
+//! each of the others - an older version is wanted, the row is off its leaf, its writer is active, a
+//! secondary entry does not say everything - its place in the batch is kept and its key noted. Then, with no
+//! latch held, these are looked up: see `second_look`. Scans that lock are in `locking`.
 //!
 //! # Rows that somebody else is changing
 //!
-//! An UPDATE at READ COMMITTED that looks at every row would wait for each that is being changed, mostly to find that it does
-//! not match. It is given the last committed version instead: InnoDB's *semi-consistent read*. If that matches, the row
-//! has to be locked and read again before it is changed: its stamp says so. By a secondary index a row that moves could
-//! be met twice so; there it is waited for.
+//! An UPDATE at READ COMMITTED that looks at every row would wait for each that is being changed, mostly to
+//! find that it does not match. It is given the last committed version instead: InnoDB's *semi-consistent
+//! read*. If that matches, the row has to be locked and read again before it is changed: its stamp says so.
+//! By a secondary index a row that moves could be met twice so; there it is waited for.
 //!
 //! # Secondary entries
 //!
-//! An entry says who last changed it and whether that was a delete mark. If the snapshot sees that change, the entry is
-//! as the snapshot should find it. If not, the row decides: the version that the snapshot sees either has this very key, or
-//! does not belong here.
+//! An entry says who last changed it and whether that was a delete mark. If the snapshot sees that change,
+//! the entry is as the snapshot should find it. If not, the row decides: the version that the snapshot sees
+//! either has this very key, or does not belong here.
 
 mod locking;
 mod second_look;
@@ -107,8 +107,8 @@ const LEAF_ROOM: usize = palisade_buffer::PageSize::DEFAULT.bytes();
 const MOST_LONG: usize = 1 << 20;
 
 impl Scan {
-    /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made from its
-    /// entries alone: the columns that are not in the index are NULL.
+    /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made
+    /// from its entries alone: the columns that are not in the index are NULL.
     pub fn new(
         table: Arc<Table>,
         index: usize,
@@ -309,8 +309,8 @@ impl Bound {
 }
 
 impl Transaction {
-    /// Replaces the content of `batch` by the next rows of `scan`: about a leaf's worth. False, and an empty batch, at
-    /// the end.
+    /// Replaces the content of `batch` by the next rows of `scan`: about a leaf's worth. False, and an empty
+    /// batch, at the end.
     pub fn scan_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
         self.use_table_for(&scan.table, Use::of(scan.mode))?;
         let how = self.how(scan.mode);

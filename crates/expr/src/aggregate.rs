@@ -232,7 +232,8 @@ impl Accumulator {
                 let mut text = Vec::new();
                 match spec.kind {
                     AggregateKind::GroupConcat => {
-                        // What comes after the end of the result is not kept: where there is no order, it stays there.
+                        // What comes after the end of the result is not kept: where there is no order, it
+                        // stays there.
                         if spec.order_by.is_empty() && *length > longest_concatenation(cx) {
                             return Ok(0);
                         }

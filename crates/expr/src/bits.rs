@@ -1,7 +1,7 @@
 //! `& | ^ << >> ~`: on 64 bits, or on binary strings of any length.
 //!
-//! MySQL 8 computes with the strings themselves if the operands are binary strings and not all of them literals
-//! (`x'0f'`), which have always been numbers here.
+//! MySQL 8 computes with the strings themselves if the operands are binary strings and not all of them
+//! literals (`x'0f'`), which have always been numbers here.
 
 use std::ops::Range;
 

@@ -533,9 +533,9 @@ impl Context<'_> {
 }
 
 impl Context<'_> {
-    /// A value that is not NULL as a date to compare with: a text that is none is the zero date, which is before all
-    /// others; `None` for a number that is none. Numbers are constants, of which
-    /// [more has been said](super::beforehand).
+    /// A value that is not NULL as a date to compare with: a text that is none is the zero date, which is
+    /// before all others; `None` for a number that is none. Numbers are constants, of which [more has been
+    /// said](super::beforehand).
     pub fn datetime_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
         match value {
             ValueRef::Int(0) | ValueRef::UInt(0) => Ok(Some(DateTime::ZERO)),
@@ -565,8 +565,8 @@ impl Context<'_> {
         Ok(first.map_or(DateTime::ZERO, Date::at_midnight))
     }
 
-    /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it as it is.
-    /// What is none is a constant, of which [more has been said](super::beforehand).
+    /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it
+    /// as it is. What is none is a constant, of which [more has been said](super::beforehand).
     pub fn time_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
         match value {
             ValueRef::Bytes(text) => {

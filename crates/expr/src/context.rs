@@ -1,8 +1,8 @@
 //! What an evaluation sees: the session, the parameters, and the rows that are current.
 //!
-//! All tables of a statement, those of its subqueries included, have a [`Slot`] each in one [`Frame`]. An operator
-//! that reads a table places its row there; expressions find it by slot and column. So a join copies nothing, and a
-//! correlated subquery sees outer rows like its own.
+//! All tables of a statement, those of its subqueries included, have a [`Slot`] each in one [`Frame`]. An
+//! operator that reads a table places its row there; expressions find it by slot and column. So a join copies
+//! nothing, and a correlated subquery sees outer rows like its own.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -249,8 +249,8 @@ pub struct StatementState {
 pub const BUDGET: u32 = 1024;
 
 impl StatementState {
-    /// Of a statement that begins now, over a frame of so many slots. `has_effects` says that an expression of
-    /// it does something beside giving a value.
+    /// Of a statement that begins now, over a frame of so many slots. `has_effects` says that an expression
+    /// of it does something beside giving a value.
     pub fn new(session: &SessionState, host: &dyn Services, slots: usize, has_effects: bool) -> Self {
         StatementState {
             frame: Frame { slots: vec![Slot::Null; slots] },

@@ -303,7 +303,8 @@ impl Context<'_> {
         Ok(value)
     }
 
-    /// As 64 bits, for bit operators. What has a fraction is a signed number: beyond those it is the greatest of them.
+    /// As 64 bits, for bit operators. What has a fraction is a signed number: beyond those it is the greatest
+    /// of them.
     pub fn to_bits(&mut self, value: ValueRef<'_>) -> SqlResult<u64> {
         let wide = self.to_integer(value)?;
         Ok(match value {

@@ -1,15 +1,16 @@
 //! What an evaluation does must not be done again when it is repeated.
 //!
-//! An expression that has to wait is later evaluated again from its beginning. What depends on its operands alone may be
-//! computed twice; to lock a name twice, to sleep twice, to count a variable up twice is wrong, and so is to read a variable
-//! again that the same row has changed since. So the value of what has an effect, or can be changed by one (a user variable,
-//! a function that is not [pure](crate::func::Purity)), is noted when it is there, and a repetition takes it from the notes,
-//! in the order in which they were made.
+//! An expression that has to wait is later evaluated again from its beginning. What depends on its operands
+//! alone may be computed twice; to lock a name twice, to sleep twice, to count a variable up twice is wrong,
+//! and so is to read a variable again that the same row has changed since. So the value of what has an
+//! effect, or can be changed by one (a user variable, a function that is not [pure](crate::func::Purity)), is
+//! noted when it is there, and a repetition takes it from the notes, in the order in which they were made.
 //!
-//! Notes are good for a *step*: what is evaluated again as a whole, an operator's condition or all values of its row
-//! ([`Context::step`]). They are kept as long as their step has to wait, and thrown away when it is over. Steps nest, since
-//! an operator of a subquery has its own within that of the expression; when all of them are called again they come in the
-//! same order, the outermost first, and find their notes by their depth.
+//! Notes are good for a *step*: what is evaluated again as a whole, an operator's condition or all values of
+//! its row ([`Context::step`]). They are kept as long as their step has to wait, and thrown away when it is
+//! over. Steps nest, since an operator of a subquery has its own within that of the expression; when all of
+//! them are called again they come in the same order, the outermost first, and find their notes by their
+//! depth.
 //!
 //! ```text
 //! GET_LOCK('a', 9) + (SELECT GET_LOCK('b', 9) + GET_LOCK('c', 9))
@@ -80,7 +81,8 @@ impl Step {
         Some(note)
     }
 
-    /// Notes a value in place of all that was noted from `first` on: what its own operands have done is part of it.
+    /// Notes a value in place of all that was noted from `first` on: what its own operands have done is part
+    /// of it.
     fn note(&mut self, first: usize, note: Note) {
         self.notes.truncate(first);
         self.notes.push(note);

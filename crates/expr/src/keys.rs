@@ -1,5 +1,5 @@
-//! Numbering byte strings: the n-th one that differs from all before is number n. Duplicates are removed and groups are
-//! found with it.
+//! Numbering byte strings: the n-th one that differs from all before is number n. Duplicates are removed and
+//! groups are found with it.
 //!
 //! The strings lie one behind the other in one allocation, and the hash table holds their numbers only.
 

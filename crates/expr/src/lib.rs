@@ -1,8 +1,9 @@
-//! Bound expressions: every name resolved, every type known; the functions of the language, and the evaluator.
+//! Bound expressions: every name resolved, every type known; the functions of the language, and the
+//! evaluator.
 //!
-//! One evaluator ([`eval`]) serves every path. What MySQL decides per expression - the result's type, the collation
-//! of a comparison, which conversion applies - is decided once, when the expression is bound, and is written in the
-//! [`Node`]; evaluation only looks at values.
+//! One evaluator ([`eval`]) serves every path. What MySQL decides per expression - the result's type, the
+//! collation of a comparison, which conversion applies - is decided once, when the expression is bound, and
+//! is written in the [`Node`]; evaluation only looks at values.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -34,13 +35,14 @@
 //!
 //! # What an evaluation sees
 //!
-//! A [`Context`] is a view: the part of the session that expressions see ([`SessionState`]), the server as far as it
-//! is asked ([`Services`]), the parameters, what the evaluations of the statement share
-//! ([`StatementState`](context::StatementState)), and one door out of it ([`Subqueries`](context::Subqueries)), by which an
-//! expression has the operators of a subquery run. The operators hold the rest, and lend the view.
+//! A [`Context`] is a view: the part of the session that expressions see ([`SessionState`]), the server as
+//! far as it is asked ([`Services`]), the parameters, what the evaluations of the statement share
+//! ([`StatementState`](context::StatementState)), and one door out of it
+//! ([`Subqueries`](context::Subqueries)), by which an expression has the operators of a subquery run. The
+//! operators hold the rest, and lend the view.
 //!
-//! Deliberately absent: transactions, plans, and looking anything up in the dictionary. A [`Slot`] holds rows of the
-//! engine with the table whose definition reads them; where they come from is the operators' business.
+//! Deliberately absent: transactions, plans, and looking anything up in the dictionary. A [`Slot`] holds rows
+//! of the engine with the table whose definition reads them; where they come from is the operators' business.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]

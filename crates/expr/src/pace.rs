@@ -18,9 +18,10 @@
 //! ([`Context::watched`]).
 //!
 //! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step
-//! again on a thread that serves no other session ([`Services::may_compute`](crate::services::Services::may_compute)). What the
-//! first evaluation did is computed again, but not done again: effects are noted ([`super::effects`]), and
-//! its warnings are taken back.
+//! again on a thread that serves no other session
+//! ([`Services::may_compute`](crate::services::Services::may_compute)). What the first evaluation did is
+//! computed again, but not done again: effects are noted ([`super::effects`]), and its warnings are taken
+//! back.
 //!
 //! Functions give plain results, so the unwinding travels as an error with a mark in the context, and becomes
 //! a wait where the evaluator calls a function ([`Context::attempt`]), at the latest at the end of the step.

@@ -19,8 +19,8 @@ pub enum Scope {
 
 /// What the server offers to the evaluation of expressions.
 pub trait Services: Send + Sync {
-    /// The value of a system variable; `None` if there is no variable of that name. `scope` is `None` where the
-    /// statement does not say (`@@name`): the session's value if it has one.
+    /// The value of a system variable; `None` if there is no variable of that name. `scope` is `None` where
+    /// the statement does not say (`@@name`): the session's value if it has one.
     fn variable(&self, session: &SessionState, scope: Option<Scope>, name: &str) -> SqlResult<Option<Value>>;
 
     /// Microseconds since 1970-01-01 00:00:00 UTC.

@@ -185,8 +185,8 @@ impl KillFlag {
 /// has no such limit.
 pub const KEPT_LIMIT: usize = 256 << 20;
 
-/// What of a session the evaluation of an expression reads or changes; the rest of a session - its transaction,
-/// what it has prepared, what it has counted - is out of an expression's reach.
+/// What of a session the evaluation of an expression reads or changes; the rest of a session - its
+/// transaction, what it has prepared, what it has counted - is out of an expression's reach.
 pub struct SessionState {
     /// `CONNECTION_ID()`.
     pub connection_id: u64,
@@ -317,8 +317,8 @@ impl SessionState {
         }
     }
 
-    /// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is looked
-    /// at only now and then, and a thousand rows may be a thousand packets.
+    /// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is
+    /// looked at only now and then, and a thousand rows may be a thousand packets.
     #[inline]
     pub fn charge(&self, bytes: usize) -> SqlResult<()> {
         let is_too_much = bytes as u64 > self.variables.statement_memory;

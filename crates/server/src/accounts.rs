@@ -9,23 +9,24 @@
 //! | [`statements`] | CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE, SHOW GRANTS |
 //! | [`authorize`] | whether an account may execute a statement |
 //!
-//! The truth is in tables of the schema `mysql`: changes are as durable and as crash-atomic as any other row. What
-//! is used is a copy in memory, [`AccountTable`], which is published as a whole after the rows are committed; FLUSH PRIVILEGES
-//! reads the rows again. One change happens at a time.
+//! The truth is in tables of the schema `mysql`: changes are as durable and as crash-atomic as any other row.
+//! What is used is a copy in memory, [`AccountTable`], which is published as a whole after the rows are
+//! committed; FLUSH PRIVILEGES reads the rows again. One change happens at a time.
 //!
-//! A fresh server has one account, `root`@`localhost`, without a password: `localhost` is the Unix socket and the
-//! loopback addresses.
+//! A fresh server has one account, `root`@`localhost`, without a password: `localhost` is the Unix socket and
+//! the loopback addresses.
 //!
-//! What an account may do to databases and tables is looked up for every statement, so GRANT and REVOKE act at once.
-//! Sessions of an account that may do everything everywhere are not looked up at all: such an account's loss of a
-//! global privilege acts from its next login on, as MySQL's manual says of global privileges.
+//! What an account may do to databases and tables is looked up for every statement, so GRANT and REVOKE act
+//! at once. Sessions of an account that may do everything everywhere are not looked up at all: such an
+//! account's loss of a global privilege acts from its next login on, as MySQL's manual says of global
+//! privileges.
 //!
 //! With `skip_grant_tables` everybody is one account that may do everything, until FLUSH PRIVILEGES reads the
 //! rows. Damaged rows do not keep the server from starting: what could be read counts, except where a lost
 //! row could have gone before it ([`Completeness`]), and accounts cannot be changed until all can be read.
 //!
-//! Deliberately absent, and answered with 1235: roles, proxies, privileges on columns and routines, resource limits,
-//! password expiry and history.
+//! Deliberately absent, and answered with 1235: roles, proxies, privileges on columns and routines, resource
+//! limits, password expiry and history.
 
 pub mod authorize;
 mod metadata;

@@ -1,22 +1,25 @@
 //! SHOW ENGINE INNODB STATUS: what the storage engine does and has done, as one text.
 //!
-//! People read it, and tools (innotop, pt-deadlock-logger, monitoring agents) cut it apart at InnoDB's headings and find
-//! numbers by the words around them. So headings, their order and the shapes of lines are InnoDB's:
+//! People read it, and tools (innotop, pt-deadlock-logger, monitoring agents) cut it apart at InnoDB's
+//! headings and find numbers by the words around them. So headings, their order and the shapes of lines are
+//! InnoDB's:
 //!
 //! ```text
 //! BACKGROUND THREAD · SEMAPHORES · LATEST FOREIGN KEY ERROR · LATEST DETECTED DEADLOCK · TRANSACTIONS · FILE I/O · LOG ·
 //! BUFFER POOL AND MEMORY · ROW OPERATIONS                    (the two latest ones only if there was one)
 //! ```
 //!
-//! What stands in them is true of this server, or is left out. There is no insert buffer and no adaptive hash index, so there
-//! is no section for them. A session is no thread of the operating system: the number beside a time is its connection's, and
-//! `query id` counts the connection's commands. A lock is of a key and not of a record on a page: `page no` and `n bits` are
-//! there for those who look for them and always 0, and the key's values follow. Inserted, updated, deleted and read rows are those
-//! of `Handler_write`, `Handler_update`, `Handler_delete` and `Handler_read_...`.
+//! What stands in them is true of this server, or is left out. There is no insert buffer and no adaptive hash
+//! index, so there is no section for them. A session is no thread of the operating system: the number beside
+//! a time is its connection's, and `query id` counts the connection's commands. A lock is of a key and not of
+//! a record on a page: `page no` and `n bits` are there for those who look for them and always 0, and the
+//! key's values follow. Inserted, updated, deleted and read rows are those of `Handler_write`,
+//! `Handler_update`, `Handler_delete` and `Handler_read_...`.
 //!
-//! Nothing is counted for this text alone. The latest deadlock is put into words when it is found ([`watch_deadlocks`]), the
-//! latest foreign key error when a statement fails by it ([`note_foreign_key_failure`]); the rest is read when it is asked for.
-//! Averages are of the time since the text was asked for last, by whomever.
+//! Nothing is counted for this text alone. The latest deadlock is put into words when it is found
+//! ([`watch_deadlocks`]), the latest foreign key error when a statement fails by it
+//! ([`note_foreign_key_failure`]); the rest is read when it is asked for. Averages are of the time since the
+//! text was asked for last, by whomever.
 
 mod latest;
 mod transactions;

@@ -1,7 +1,8 @@
 //! A session's system variables: the rules that tie some of them together, and the form statements read them in.
 //!
-//! The values are in [`SessionState::settings`](palisade_sql::SessionState::settings); what statements read while
-//! they run is [`SessionVariables`], derived from them. [`assign`] is the only way in, so the two are in step.
+//! The values are in [`SessionState::settings`](palisade_sql::SessionState::settings); what statements read
+//! while they run is [`SessionVariables`], derived from them. [`assign`] is the only way in, so the two are
+//! in step.
 
 use std::time::Duration;
 

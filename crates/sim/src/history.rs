@@ -199,8 +199,8 @@ impl<'l> History<'l> {
         Self::live_through(plan, None)
     }
 
-    /// [`run`](Self::run), which is the same history, and tells a listener what happens: turns and what came of
-    /// them, and what the disk was told to change meanwhile.
+    /// [`run`](Self::run), which is the same history, and tells a listener what happens: turns and what came
+    /// of them, and what the disk was told to change meanwhile.
     pub fn run_traced(plan: Plan, listener: Listener<'l>) -> Result<Tally, String> {
         Self::live_through(plan, Some(listener))
     }

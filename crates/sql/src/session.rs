@@ -132,8 +132,8 @@ impl Session {
         SessionView { state, work, commands, profiles: profiles.as_deref() }
     }
 
-    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](palisade_expr::memory::Memory::keep) for it;
-    /// 1037 if these are too many.
+    /// A statement that it has prepared stays with it. Gives the bytes that it
+    /// [keeps](palisade_expr::memory::Memory::keep) for it; 1037 if these are too many.
     pub fn keep_prepared(&mut self, prepared: &crate::Prepared) -> SqlResult<usize> {
         let weight = prepared.own_weight();
         if weight > 0 {

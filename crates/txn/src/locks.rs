@@ -1,37 +1,40 @@
 //! Locks that are waited for: rows, and ranges of keys.
 //!
-//! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the rest: locks
-//! that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues. Whoever finds a row written by
-//! an active transaction, or in a range of another session, makes that lock explicit on its holder's behalf, and queues
-//! behind it.
+//! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the
+//! rest: locks that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues.
+//! Whoever finds a row written by an active transaction, or in a range of another session, makes that lock
+//! explicit on its holder's behalf, and queues behind it.
 //!
 //! ```text
 //! (index, key) ─► granted: [session, mode]...      compatible with each other, or locks of a gap
 //!                 waiting: [session, mode, event]... first come, first served
 //! ```
 //!
-//! A lock is owned by a session and released when its transaction ends; the owner's cell lists what it owns and what it
-//! waits for. Order of latching: a leaf, the ranges of an index, a shard of queues, a cell.
+//! A lock is owned by a session and released when its transaction ends; the owner's cell lists what it owns
+//! and what it waits for. Order of latching: a leaf, the ranges of an index, a shard of queues, a cell.
 //!
 //! # Inserts
 //!
-//! An insert asks as [`Mode::Insert`]: it waits for everybody else who has locked the key or a range around it, and nobody
-//! waits for it. It is never granted anything, only woken; when it asks again, others may have locked the range.
+//! An insert asks as [`Mode::Insert`]: it waits for everybody else who has locked the key or a range around
+//! it, and nobody waits for it. It is never granted anything, only woken; when it asks again, others may have
+//! locked the range.
 //!
 //! # Why no waiter is forgotten
 //!
-//! A writer looks at the table (often only at the counts) under the latch of the leaf it is about to change. A lock enters
-//! the table before its owner latches the leaf to look at the row, or while it holds that latch. So of two that race, the
-//! one that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
+//! A writer looks at the table (often only at the counts) under the latch of the leaf it is about to change.
+//! A lock enters the table before its owner latches the leaf to look at the row, or while it holds that
+//! latch. So of two that race, the one that latches second sees the other: the writer finds the lock, or the
+//! locker finds the writer's id in the row.
 //!
 //! # A lock and a look
 //!
-//! Who finds somebody's lock in the way of a row gives the leaf's latch back before he asks for his own. By then the lock may be
-//! gone, and a third may have written the row: a lock is granted although somebody's id is in the row. Or the holder of a shared
-//! lock writes the row past those who wait, and one behind whoever gives up is granted what is compatible with that lock. So
-//! whoever is granted a lock looks at the row again, and what he was given counts for nothing if he finds it written: the
-//! writer was there first. It is taken back when he asks on the writer's account ([`LockTable::lock`]), or before, when the
-//! writer makes its lock explicit by itself ([`LockTable::keep_row`]).
+//! Who finds somebody's lock in the way of a row gives the leaf's latch back before he asks for his own. By
+//! then the lock may be gone, and a third may have written the row: a lock is granted although somebody's id
+//! is in the row. Or the holder of a shared lock writes the row past those who wait, and one behind whoever
+//! gives up is granted what is compatible with that lock. So whoever is granted a lock looks at the row
+//! again, and what he was given counts for nothing if he finds it written: the writer was there first. It is
+//! taken back when he asks on the writer's account ([`LockTable::lock`]), or before, when the writer makes
+//! its lock explicit by itself ([`LockTable::keep_row`]).
 //!
 //! # How many
 //!
@@ -107,7 +110,8 @@ pub enum Heed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum TryLock {
-    /// The session had locked it already, perhaps in a weaker mode: giving it back would give that lock back, too.
+    /// The session had locked it already, perhaps in a weaker mode: giving it back would give that lock back,
+    /// too.
     Already,
     /// It is the session's now.
     Newly,
@@ -320,7 +324,8 @@ impl LockTable {
         is_small
     }
 
-    /// Session `session`, whose transaction began at `started_us`, now writes as `id`: its rows are locked by it.
+    /// Session `session`, whose transaction began at `started_us`, now writes as `id`: its rows are locked by
+    /// it.
     pub fn begin_writing(&self, session: SessionNo, id: TrxId, started_us: i64) {
         let cell = self.cells.cell(session);
         cell.started_us.store(started_us, Ordering::Relaxed);
@@ -380,14 +385,15 @@ impl LockTable {
         self.cells.cell(session).weight.store(weight, Ordering::Relaxed);
     }
 
-    /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a lock near.
+    /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a
+    /// lock near.
     #[inline]
     pub fn is_surely_free(&self, index: u64, key: &[u8]) -> bool {
         self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether `session` may write the entry - or, in shared mode, be told that it is there - as far as explicit locks and ranges
-    /// are concerned, without waiting.
+    /// Whether `session` may write the entry - or, in shared mode, be told that it is there - as far as
+    /// explicit locks and ranges are concerned, without waiting.
     pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
         if heed == Heed::Ranges && !self.ranges.is_empty(index) {
             let indexes = self.ranges.read(index);
@@ -421,8 +427,8 @@ impl LockTable {
         queues.get(&lock_key(index, key)).is_none_or(|queue| queue.lets_pass(session, mode))
     }
 
-    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by nobody who is active, if
-    /// nobody is in the way.
+    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by nobody who is
+    /// active, if nobody is in the way.
     pub fn try_lock_row(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> TryLock {
         let indexes = self.ranges.read(index);
         if let Some(ranges) = indexes.get(index) {
@@ -436,8 +442,8 @@ impl LockTable {
         self.lock_at_once(session, index, key, mode, Right::Asked)
     }
 
-    /// Locks a row for `session`, which has written it and, under the latch of its leaf, is about to take its id out of it.
-    /// Never [`TryLock::No`].
+    /// Locks a row for `session`, which has written it and, under the latch of its leaf, is about to take its
+    /// id out of it. Never [`TryLock::No`].
     pub fn keep_row(&self, session: SessionNo, index: u64, key: &[u8]) -> TryLock {
         let indexes = self.ranges.read(index);
         if indexes.get(index).is_some_and(|ranges| ranges.has(session, key, Mode::Exclusive)) {
@@ -480,9 +486,9 @@ impl LockTable {
         if held.is_some() { TryLock::Already } else { TryLock::Newly }
     }
 
-    /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active transaction
-    /// `writer` of another session, that session's lock is made explicit first. Asking again while waiting gives the same
-    /// answer until the event.
+    /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active
+    /// transaction `writer` of another session, that session's lock is made explicit first. Asking again
+    /// while waiting gives the same answer until the event.
     pub fn lock(
         &self,
         session: SessionNo,
@@ -494,8 +500,8 @@ impl LockTable {
         self.lock_heeding(session, index, key, mode, Heed::Queues, writer)
     }
 
-    /// As [`lock`](Self::lock); those who have locked a range around the key are waited for as well, if ranges are to be
-    /// heeded.
+    /// As [`lock`](Self::lock); those who have locked a range around the key are waited for as well, if
+    /// ranges are to be heeded.
     pub fn lock_heeding(
         &self,
         session: SessionNo,
@@ -518,7 +524,8 @@ impl LockTable {
         if self.is_deadlock_victim(session, &new_edges) { Request::Deadlock } else { request }
     }
 
-    /// `ranges` are the sessions in whose ranges the key is. Also gives the waits that may have closed a cycle.
+    /// `ranges` are the sessions in whose ranges the key is. Also gives the waits that may have closed a
+    /// cycle.
     fn enqueue(
         &self,
         session: SessionNo,
@@ -549,7 +556,8 @@ impl LockTable {
     /// [`enqueue`](Self::enqueue), for which there is room.
     fn ask(&self, shard: &Shard, queues: &mut Queues, asked: &Asked<'_>) -> (Request, Vec<Wait>) {
         let &Asked { session, key, mode, writer, ranges } = asked;
-        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf first.
+        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf
+        // first.
         let queue = match queues.by_key.entry(key.clone()) {
             Entry::Occupied(queue) => queue.into_mut(),
             Entry::Vacant(place) => {
@@ -629,7 +637,8 @@ impl LockTable {
         true
     }
 
-    /// Takes a lock back that `session` was given, and has not looked at the row since: see *A lock and a look* above.
+    /// Takes a lock back that `session` was given, and has not looked at the row since: see *A lock and a
+    /// look* above.
     #[cold]
     fn take_back(&self, queue: &mut Queue, key: &LockKey, session: SessionNo) {
         queue.granted.retain(|(owner, _)| *owner != session);
@@ -647,8 +656,8 @@ impl LockTable {
         state.bytes = state.bytes + now - before;
     }
 
-    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended. Whether that is
-    /// new.
+    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended. Whether that
+    /// is new.
     fn make_explicit(&self, queue: &mut Queue, key: &LockKey, owner: SessionNo, id: TrxId) -> bool {
         let cell = self.cells.cell(owner);
         let mut state = cell.state.lock();
@@ -714,7 +723,8 @@ impl LockTable {
         }
     }
 
-    /// An operation that had to wait may find, when it is called again, that it need not: then its wait is still there.
+    /// An operation that had to wait may find, when it is called again, that it need not: then its wait is
+    /// still there.
     fn forget_other_wait(&self, session: SessionNo, index: u64, key: &[u8]) {
         let state = self.cells.cell(session).state.lock();
         let is_other = state.waiting_for.as_ref().is_some_and(|known| !is_lock_key(known, index, key));
@@ -750,14 +760,16 @@ impl LockTable {
     /// The session's transaction has ended (its slot says so): releases everything and wakes who waited.
     pub fn release_all(&self, session: SessionNo) {
         let cell = self.cells.cell(session);
-        // First: whoever makes one of them explicit does so while it is there, and so before the list below is taken.
+        // First: whoever makes one of them explicit does so while it is there, and so before the list below
+        // is taken.
         let ranges = std::mem::take(&mut cell.state.lock().ranges);
         ranges.into_iter().for_each(|index| self.ranges.release(session, index, &self.budget));
         cell.writer.store(0, Ordering::SeqCst);
         cell.weight.store(0, Ordering::Relaxed);
         cell.started_us.store(0, Ordering::Relaxed);
         cell.rolls_back.store(false, Ordering::Relaxed);
-        // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
+        // A waiter that has read the writer before the store above lists its lock under the mutex; it must be
+        // seen.
         let mut state = cell.state.lock();
         if state.waiting_for.is_some() {
             drop(state);
@@ -772,7 +784,8 @@ impl LockTable {
         }
     }
 
-    /// How many explicit locks a session holds, the ranges in an index counted as one, and whether it waits for one.
+    /// How many explicit locks a session holds, the ranges in an index counted as one, and whether it waits
+    /// for one.
     pub fn session_locks(&self, session: SessionNo) -> (usize, bool) {
         let state = self.cells.cell(session).state.lock();
         (state.owned.len() + state.ranges.len(), state.waiting_for.is_some())

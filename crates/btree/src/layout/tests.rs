@@ -60,7 +60,8 @@ const SIZED: &[(&str, u64)] = {
     ]
 };
 
-/// The number that the document gives with a constant: the first of its table row, or else the last before its name.
+/// The number that the document gives with a constant: the first of its table row, or else the last before
+/// its name.
 fn documented(name: &str) -> Option<u64> {
     let (before, _) = DOC.split_once(&format!("`{name}`"))?;
     let paragraph = &before[before.rfind("\n\n").unwrap_or(0)..];

@@ -112,7 +112,8 @@ fn readers_and_writers_of_few_frames_see_consistent_pages_and_lose_no_change() {
     }
 }
 
-/// Resizes the pool again and again, between a half and twice of `frames`, until it is told to stop. How often.
+/// Resizes the pool again and again, between a half and twice of `frames`, until it is told to stop. How
+/// often.
 fn resize(pool: &BufferPool, frames: usize, seed: u64, stop: &AtomicBool) -> usize {
     let (mut random, mut resizes) = (Prng::new(seed), 0);
     while !stop.load(Ordering::Relaxed) {

@@ -1,14 +1,15 @@
 //! The versioned binary form of descriptors.
 //!
-//! A version byte, then the fields in order; lists and texts are preceded by their length. Numbers are varints.
-//! A later version appends fields at the end of a record, or gives a flag a neighbour in its byte, and raises
-//! [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one. Version 2 brought
-//! [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0 or 1, which says no
-//! to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own versions of Unicode;
-//! columns of earlier versions keep the order their indexes are in. Version 4 is that of tables of several
-//! partitions: space and trees of the first are where those of the table were, those of the others at the end.
-//! Others are written as version 3, so that a server of that version reads them. Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a
-//! table: `Table::new` checks it.
+//! A version byte, then the fields in order; lists and texts are preceded by their length. Numbers are
+//! varints. A later version appends fields at the end of a record, or gives a flag a neighbour in its byte,
+//! and raises [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one.
+//! Version 2 brought [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0
+//! or 1, which says no to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own
+//! versions of Unicode; columns of earlier versions keep the order their indexes are in. Version 4 is that of
+//! tables of several partitions: space and trees of the first are where those of the table were, those of the
+//! others at the end. Others are written as version 3, so that a server of that version reads them. Whatever
+//! the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a table:
+//! `Table::new` checks it.
 
 use std::sync::Arc;
 

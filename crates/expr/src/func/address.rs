@@ -1,8 +1,8 @@
 //! Network addresses: IPv4 and IPv6, as text and as bytes.
 //!
-//! The texts are read as MySQL reads them, which is laxer than the RFCs in one place - a part of an IPv4 address may
-//! begin with zeros as long as it has no more than three digits - and written as it writes them: the first of the
-//! longest runs of zeros is left out, even if it is one group long.
+//! The texts are read as MySQL reads them, which is laxer than the RFCs in one place - a part of an IPv4
+//! address may begin with zeros as long as it has no more than three digits - and written as it writes them:
+//! the first of the longest runs of zeros is left out, even if it is one group long.
 
 use std::net::Ipv6Addr;
 
@@ -99,7 +99,8 @@ fn ipv4_of(text: &[u8]) -> Option<[u8; 4]> {
 }
 
 fn ipv6_of(text: &[u8]) -> Option<[u8; 16]> {
-    // The standard library knows all of it but zeros in front of the decimal parts, which are written out for it.
+    // The standard library knows all of it but zeros in front of the decimal parts, which are written out for
+    // it.
     let text = std::str::from_utf8(text).ok()?;
     let address = match text.rsplit_once(':') {
         Some((groups, decimal)) if decimal.contains('.') => {

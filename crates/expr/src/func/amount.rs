@@ -43,7 +43,8 @@ fn format_pico_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr
     ))
 }
 
-/// In the greatest unit of which the value is one at least, with two decimals; `None` if it is less than one of any.
+/// In the greatest unit of which the value is one at least, with two decimals; `None` if it is less than one
+/// of any.
 fn in_units(value: f64, units: &[(f64, &str)]) -> Option<String> {
     let (size, name) = units.iter().find(|(size, _)| value.abs() >= *size)?;
     let amount = value / size;

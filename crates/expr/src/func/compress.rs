@@ -1,8 +1,8 @@
 //! Compressed strings: COMPRESS and what reads them.
 //!
-//! A compressed string is the length of the original in four bytes, the lowest first, and a zlib stream (RFC 1950). The
-//! empty string stays empty. MySQL appends a point to a result that ends in a space, because a CHAR column would lose
-//! it, and so do we; what follows the stream is not looked at.
+//! A compressed string is the length of the original in four bytes, the lowest first, and a zlib stream (RFC
+//! 1950). The empty string stays empty. MySQL appends a point to a result that ends in a space, because a
+//! CHAR column would lose it, and so do we; what follows the stream is not looked at.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use palisade_base::error_catalogue::{ER_TOO_BIG_FOR_UNCOMPRESS, ER_ZLIB_Z_BUF_ERROR, ER_ZLIB_Z_DATA_ERROR};

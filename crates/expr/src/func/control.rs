@@ -19,8 +19,8 @@ use Evaluation::{Lazy, Nullable, Strict};
 /// Gives its argument; in a grouped query that of any row of the group.
 pub const ANY_VALUE: &str = "any_value";
 
-/// Which of its arguments, expressions of GROUP BY, a row of WITH ROLLUP sums up: a bit for each, the last one's the lowest.
-/// The plan makes them the row's level and the arguments' places in GROUP BY.
+/// Which of its arguments, expressions of GROUP BY, a row of WITH ROLLUP sums up: a bit for each, the last
+/// one's the lowest. The plan makes them the row's level and the arguments' places in GROUP BY.
 pub const GROUPING: &str = "grouping";
 
 /// Its second argument if the first is true, else the third.

@@ -65,8 +65,8 @@ fn padded(out: &mut Vec<u8>, value: u32, width: usize) {
     out.extend_from_slice(format!("{value:0width$}").as_bytes());
 }
 
-/// Appends `moment` by `format`. False if the format asks for what the moment does not have (the weekday of a date
-/// with a zero month, say): the result is then NULL.
+/// Appends `moment` by `format`. False if the format asks for what the moment does not have (the weekday of a
+/// date with a zero month, say): the result is then NULL.
 #[must_use]
 pub fn format(moment: Moment, format: &[u8], out: &mut Vec<u8>) -> bool {
     let mut bytes = format.iter().copied();

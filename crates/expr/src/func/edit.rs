@@ -94,7 +94,8 @@ pub fn trim<'a>(text: &'a [u8], what: &[u8], side: Side, watch: Watch<'_>) -> &'
     text
 }
 
-/// LPAD and RPAD: `text` cut or filled to `count` characters. `None` for a negative count or beyond `limit` bytes.
+/// LPAD and RPAD: `text` cut or filled to `count` characters. `None` for a negative count or beyond `limit`
+/// bytes.
 pub fn pad(
     charset: Charset,
     text: &[u8],
@@ -269,7 +270,8 @@ pub fn locate(
 /// Delimiters that are found between two questions.
 const FOUND_A_LOOK: usize = 1024;
 
-/// SUBSTRING_INDEX(text, delimiter, count): what stands before the count-th delimiter, or after it from the end.
+/// SUBSTRING_INDEX(text, delimiter, count): what stands before the count-th delimiter, or after it from the
+/// end.
 pub fn substring_index<'a>(text: &'a [u8], delimiter: &[u8], count: i64, watch: Watch<'_>) -> &'a [u8] {
     if count == 0 || delimiter.is_empty() {
         return &[];
@@ -444,8 +446,8 @@ pub fn unreadable_digits(text: &[u8], base: i64) -> Option<&[u8]> {
     if value.is_none() { Some(text) } else { None }
 }
 
-/// CONV(text, from, to): digits are read until one does not fit, as 64 bits, unsigned unless `from` is negative;
-/// a negative `to` writes a sign. `None` if a base is not 2 to 36.
+/// CONV(text, from, to): digits are read until one does not fit, as 64 bits, unsigned unless `from` is
+/// negative; a negative `to` writes a sign. `None` if a base is not 2 to 36.
 pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {
     let in_range = |base: i64| (2..=36).contains(&base.unsigned_abs());
     if !in_range(from) || !in_range(to) {

@@ -177,7 +177,8 @@ fn shown_byte(byte: u8) -> String {
     }
 }
 
-/// Whether the second argument asks for the parts of the time to be exchanged, so that later UUIDs are greater.
+/// Whether the second argument asks for the parts of the time to be exchanged, so that later UUIDs are
+/// greater.
 fn is_swapped(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<bool> {
     match values.get(1) {
         Some(flag) => Ok(cx.to_bool(flag.as_ref())? == Some(true)),

@@ -105,8 +105,9 @@ fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<V
     Ok(Value::Int(0))
 }
 
-/// SLEEP(seconds): asks to be called again after an event that never happens; the front door wakes the statement at
-/// [`Sleep::until`], or when it is to end. An interrupted SLEEP answers 1, and leaves it to the next row to fail.
+/// SLEEP(seconds): asks to be called again after an event that never happens; the front door wakes the
+/// statement at [`Sleep::until`], or when it is to end. An interrupted SLEEP answers 1, and leaves it to the
+/// next row to fail.
 fn sleep(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let place = std::ptr::from_ref(call) as usize;
     let now = cx.host.unix_micros();

@@ -1,7 +1,7 @@
 //! How numbers are written: the locales of FORMAT(number, digits, locale).
 //!
-//! A locale has a decimal point, a separator between groups of digits, and groups of three digits or, in India, three and
-//! then two. The names are MySQL's.
+//! A locale has a decimal point, a separator between groups of digits, and groups of three digits or, in
+//! India, three and then two. The names are MySQL's.
 
 /// How numbers are written somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -88,8 +88,9 @@ fn shown(text: &[u8], from: Charset) -> String {
     out
 }
 
-/// GET_LOCK(name, seconds): where another session has the lock it asks to be called again when it has got it; the front door
-/// wakes the statement then, or when its time is up. A statement that is killed while it waits fails.
+/// GET_LOCK(name, seconds): where another session has the lock it asks to be called again when it has got it;
+/// the front door wakes the statement then, or when its time is up. A statement that is killed while it waits
+/// fails.
 fn get_lock(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let place = std::ptr::from_ref(call) as usize;
     if let Some(NamedWait { wait, until, .. }) = cx.state.named_wait.take_if(|named| named.place == place) {

@@ -312,8 +312,8 @@ fn rounded_whole(
     }
 }
 
-/// `value` to `digits` after the point (before it, if negative), by rounding to even as MySQL does for DOUBLE, or by
-/// cutting.
+/// `value` to `digits` after the point (before it, if negative), by rounding to even as MySQL does for
+/// DOUBLE, or by cutting.
 fn round_f64(value: f64, digits: i64, cut: bool) -> f64 {
     let step = |value: f64| if cut { value.trunc() } else { value.round_ties_even() };
     let scale = 10f64.powi(digits.unsigned_abs().min(400) as i32);
@@ -381,7 +381,8 @@ fn round_or_cut(
     }
 }
 
-/// RAND(): the session's generator; RAND(seed): a generator of the call's own, MySQL's so that seeds give its numbers.
+/// RAND(): the session's generator; RAND(seed): a generator of the call's own, MySQL's so that seeds give its
+/// numbers.
 fn rand(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     const MODULUS: u64 = 0x3fff_ffff;
     let Some(argument) = arguments.first() else {

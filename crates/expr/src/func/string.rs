@@ -245,7 +245,8 @@ fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) ->
     in_another_base(cx, values.at(0)?, arguments.at(0)?, bases)
 }
 
-/// The digits that a value's text begins with, read in one base and written in another. Bits are a number already.
+/// The digits that a value's text begins with, read in one base and written in another. Bits are a number
+/// already.
 fn in_another_base(
     cx: &mut Context<'_>,
     value: &Value,

@@ -1,26 +1,27 @@
 //! Named locks: GET_LOCK and its like.
 //!
-//! A name is locked by one session, as often as that one likes, until it has released it as often or ends; transactions
-//! have no part in it. Who finds a name taken queues, and gets it in order of arrival:
+//! A name is locked by one session, as often as that one likes, until it has released it as often or ends;
+//! transactions have no part in it. Who finds a name taken queues, and gets it in order of arrival:
 //!
 //! ```text
 //! name ─► holder, how often │ waiting: [session, event]...
 //! ```
 //!
-//! A lock that is released passes at once to the first who waits: nobody else can take it before that one has woken up.
-//! The wait is a value, [`Wait`]: it leaves the queue when it is dropped, and gives back what it was handed and nobody
-//! took, so a statement that is killed or fails while it waits leaves nothing behind.
+//! A lock that is released passes at once to the first who waits: nobody else can take it before that one has
+//! woken up. The wait is a value, [`Wait`]: it leaves the queue when it is dropped, and gives back what it
+//! was handed and nobody took, so a statement that is killed or fails while it waits leaves nothing behind.
 //!
-//! All of it is behind one mutex, held for a few steps in a hash table: these locks are for what happens seldom and takes
-//! long, and with one mutex the search for deadlocks sees one moment.
+//! All of it is behind one mutex, held for a few steps in a hash table: these locks are for what happens
+//! seldom and takes long, and with one mutex the search for deadlocks sees one moment.
 //!
 //! # Deadlocks
 //!
-//! A session waits for at most one name, and a name has one holder: "waits for the holder of" leads from each session to at
-//! most one other. (Those before it in the queue wait for the same holder.) Only a request can close a cycle, not a lock that
-//! is handed on: who gets it waits for nothing then. So a request that would have to wait follows the way from its name's
-//! holder, and is refused if that comes back to its own session. Cycles of which a part is another kind of lock - a row, a
-//! table - end when one of their waits has lasted too long.
+//! A session waits for at most one name, and a name has one holder: "waits for the holder of" leads from each
+//! session to at most one other. (Those before it in the queue wait for the same holder.) Only a request can
+//! close a cycle, not a lock that is handed on: who gets it waits for nothing then. So a request that would
+//! have to wait follows the way from its name's holder, and is refused if that comes back to its own session.
+//! Cycles of which a part is another kind of lock - a row, a table - end when one of their waits has lasted
+//! too long.
 
 #[cfg(test)]
 mod tests;
@@ -210,7 +211,8 @@ impl State {
         self.hand_on(name);
     }
 
-    /// Gives a lock, which its holder no longer counts among its own, to the first who waits; how often it was locked.
+    /// Gives a lock, which its holder no longer counts among its own, to the first who waits; how often it
+    /// was locked.
     fn hand_on(&mut self, name: &Name) -> u64 {
         let lock = self.locks.get_mut(name).expect("it is held");
         let count = lock.count;

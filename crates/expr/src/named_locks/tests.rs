@@ -119,7 +119,8 @@ impl Naive {
     }
 }
 
-/// Whether a wait of `session` for `name` closes a cycle, along all edges: to the holder and to those who wait before.
+/// Whether a wait of `session` for `name` closes a cycle, along all edges: to the holder and to those who
+/// wait before.
 fn closes_cycle(names: &[Naive], session: SessionId, name: usize) -> bool {
     let mut todo = vec![(name, names[name].waiting.len())];
     let mut seen = HashSet::new();
@@ -230,7 +231,8 @@ fn the_set_does_what_a_naive_one_does() {
     assert!(deadlocks > 100 && handed_on > 100 && given_up > 100, "{deadlocks} {handed_on} {given_up}");
 }
 
-/// Threads that want two names at a time, in any order: each is alone with what it has, and all of them come to an end.
+/// Threads that want two names at a time, in any order: each is alone with what it has, and all of them come
+/// to an end.
 #[test]
 fn threads_exclude_each_other_and_none_is_left_waiting() {
     let seed = test_seed(58);

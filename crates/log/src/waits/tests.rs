@@ -89,7 +89,8 @@ mod models {
         }
     }
 
-    /// A session that registers, perhaps looks again, and would sleep; a flusher that publishes, looks, and wakes.
+    /// A session that registers, perhaps looks again, and would sleep; a flusher that publishes, looks, and
+    /// wakes.
     fn session_and_flusher(look_again: bool) {
         loom::model(move || {
             let model = Arc::new(Model { list: WaitList::new(), durable: AtomicU64::new(0) });
@@ -147,7 +148,8 @@ mod models {
         });
     }
 
-    /// Claim and inbox: whoever finds a flush running is called by it, so that the second commit is flushed too.
+    /// Claim and inbox: whoever finds a flush running is called by it, so that the second commit is flushed
+    /// too.
     #[test]
     fn loom_who_is_not_covered_by_a_running_flush_is_called_after_it() {
         loom::model(|| {
@@ -173,8 +175,9 @@ mod models {
         });
     }
 
-    /// A flush ends while a session begins to wait. The flusher goes on by itself, so the session that finds it flushing relies on
-    /// it, and it looks at what is wanted after it has given the claim back; or, for the canary, before.
+    /// A flush ends while a session begins to wait. The flusher goes on by itself, so the session that finds
+    /// it flushing relies on it, and it looks at what is wanted after it has given the claim back; or, for
+    /// the canary, before.
     fn session_and_flusher_that_goes_on(looks_last: bool) {
         loom::model(move || {
             let flushing = Arc::new(AtomicBool::new(true));
@@ -207,7 +210,8 @@ mod models {
         session_and_flusher_that_goes_on(false);
     }
 
-    /// The end of a flush, which calls every worker that it concerns; or, for the canary, forgets the last one.
+    /// The end of a flush, which calls every worker that it concerns; or, for the canary, forgets the last
+    /// one.
     fn two_workers_and_a_flush(forget_one: bool) {
         loom::model(move || {
             let inboxes = Arc::new([Inbox::new(), Inbox::new()]);
@@ -250,8 +254,9 @@ mod models {
         two_workers_and_a_flush(true);
     }
 
-    /// `innodb_log_writer_threads` goes from ON to OFF while a session begins to wait. Whom the session relied on may not
-    /// feel responsible any more; so who changes the setting looks at what is wanted and asks the flusher for it.
+    /// `innodb_log_writer_threads` goes from ON to OFF while a session begins to wait. Whom the session
+    /// relied on may not feel responsible any more; so who changes the setting looks at what is wanted and
+    /// asks the flusher for it.
     fn session_and_change_of_mode(asks: bool) {
         const ON: u64 = 1;
         const OFF: u64 = 0;
@@ -272,7 +277,8 @@ mod models {
             loom::sync::atomic::fence(Ordering::SeqCst);
             let relies_on_the_writer = load_ordered(&mode) == ON;
             change.join().unwrap();
-            // The writer thread looks at the mode when it is called, and does nothing now; the flusher does what is asked.
+            // The writer thread looks at the mode when it is called, and does nothing now; the flusher does
+            // what is asked.
             let is_flushed = !relies_on_the_writer || load_ordered(&asked) >= 8;
             assert!(is_flushed, "a session was forgotten");
         });
@@ -289,9 +295,9 @@ mod models {
         session_and_change_of_mode(false);
     }
 
-    /// One of the log's threads finds nothing to do and sleeps until the tail moves, while a session links. It looks at the
-    /// tail before it looks for work; or, for the canary, when it goes to sleep: then what was linked in between is
-    /// behind it.
+    /// One of the log's threads finds nothing to do and sleeps until the tail moves, while a session links.
+    /// It looks at the tail before it looks for work; or, for the canary, when it goes to sleep: then what
+    /// was linked in between is behind it.
     fn thread_and_link(looks_first: bool) {
         loom::model(move || {
             let tail = Arc::new(AtomicU64::new(8));

@@ -1,5 +1,5 @@
-//! Which constants beside dates and times are [converted before the first row](palisade_expr::beforehand), and
-//! how texts beside dates are read.
+//! Which constants beside dates and times are [converted before the first row](palisade_expr::beforehand),
+//! and how texts beside dates are read.
 
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{SqlType, Value};

@@ -67,8 +67,8 @@ pub(super) fn moment_as_time(expr: &mut Expr, with: &Expr) {
     }
 }
 
-/// The same for a column of type FLOAT(M,D) in a condition that rows have to meet, where it is compared with one
-/// value and not in IN or BETWEEN.
+/// The same for a column of type FLOAT(M,D) in a condition that rows have to meet, where it is compared with
+/// one value and not in IN or BETWEEN.
 fn constant_as_float(expr: &mut Expr, with: &Expr) {
     if let SqlType::Float { digits: Some((_, scale)), .. } = &with.ty
         && with.is_field()

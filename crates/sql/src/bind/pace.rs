@@ -1,9 +1,9 @@
 //! Binding and planning that take long: of a list of a million constants, of a join of sixty tables.
 //!
-//! Both count their work in units of about a nanosecond, as evaluations do ([`palisade_expr::pace`]), and look
-//! now and then whether the statement is to end. On a thread that serves other sessions they give way after a
-//! millisecond: what has been bound is thrown away, the statement pauses, and binds anew on a thread that
-//! serves none.
+//! Both count their work in units of about a nanosecond, as evaluations do ([`palisade_expr::pace`]), and
+//! look now and then whether the statement is to end. On a thread that serves other sessions they give way
+//! after a millisecond: what has been bound is thrown away, the statement pauses, and binds anew on a thread
+//! that serves none.
 //!
 //! The planner of joins gives plans and no errors. Where the statement is to end it finishes its work without
 //! looking for a good order ([`Binder::is_over`]); the error comes when it is done.

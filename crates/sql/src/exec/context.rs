@@ -1,5 +1,5 @@
-//! What an operator sees: the storage engine, the statement's transaction and plan, and what the evaluation of its
-//! expressions needs, which it lends.
+//! What an operator sees: the storage engine, the statement's transaction and plan, and what the evaluation
+//! of its expressions needs, which it lends.
 //!
 //! ```text
 //! ExecContext ─ session    what of the session expressions see      ─┐
@@ -8,8 +8,9 @@
 //!             └ execution  engine, transaction, plan, subqueries    ── lent as a `dyn Subqueries`
 //! ```
 //!
-//! An expression with a subquery comes back through [`Subqueries`]: the execution makes an `ExecContext` again, of
-//! what the evaluation has and of itself. So nothing is borrowed twice, and no expression can reach a transaction.
+//! An expression with a subquery comes back through [`Subqueries`]: the execution makes an `ExecContext`
+//! again, of what the evaluation has and of itself. So nothing is borrowed twice, and no expression can reach
+//! a transaction.
 
 use std::sync::Arc;
 
@@ -196,8 +197,8 @@ impl<'a> ExecContext<'_, 'a> {
         self.lend().spend_many(1)
     }
 
-    /// So many rows were handled: fails if the statement was killed, and asks to wait where others are to have
-    /// their turn. The operator is called again then, and goes on where it was.
+    /// So many rows were handled: fails if the statement was killed, and asks to wait where others are to
+    /// have their turn. The operator is called again then, and goes on where it was.
     #[inline]
     pub fn take_turns(&mut self, rows: u32) -> SqlAttempt<()> {
         self.lend().take_turns(rows)

@@ -18,11 +18,12 @@
 //! without its constants. Either way sessions hold a reference to the same thing, and what is theirs - values, long
 //! data, cursors - stays with them.
 //!
-//! **Workers share nothing.** A server has one [`Plans`] per worker, and a session uses the one of the worker it lives
-//! on. All its locks and reference counts are therefore touched by one thread at a time, but for sessions
-//! that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly whenever it is asked
-//! for, and no two processors take the same cache line from each other, at the price of planning each
-//! statement once per worker. A session that moves to another worker [adopts](Plans::adopt) what is kept there.
+//! **Workers share nothing.** A server has one [`Plans`] per worker, and a session uses the one of the worker
+//! it lives on. All its locks and reference counts are therefore touched by one thread at a time, but for
+//! sessions that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly
+//! whenever it is asked for, and no two processors take the same cache line from each other, at the price of
+//! planning each statement once per worker. A session that moves to another worker [adopts](Plans::adopt)
+//! what is kept there.
 //!
 //! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum
 //! would pass [`MAX_WEIGHT`] some of the statements are forgotten: those in use come back at once. A session that has prepared

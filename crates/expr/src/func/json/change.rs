@@ -1,7 +1,7 @@
 //! Documents with changes.
 //!
-//! The functions take pairs of a path and a value, and make one change after the other: a later path sees what an
-//! earlier one has done.
+//! The functions take pairs of a path and a value, and make one change after the other: a later path sees
+//! what an earlier one has done.
 
 use palisade_base::error_catalogue::{ER_INVALID_JSON_PATH_ARRAY_CELL, ER_JSON_VACUOUS_PATH};
 use palisade_base::mysql_error;
@@ -75,8 +75,9 @@ fn parent(path: &Path) -> Option<(Path, &Leg)> {
     Some((Path { legs: before.to_vec() }, last))
 }
 
-/// Adds a value where a path finds nothing: a member of an object, or an element before the first or behind the last.
-/// What is no array becomes one. If there is nothing that it could become a part of, nothing happens.
+/// Adds a value where a path finds nothing: a member of an object, or an element before the first or behind
+/// the last. What is no array becomes one. If there is nothing that it could become a part of, nothing
+/// happens.
 fn add(document: &mut Json, path: &Path, value: Json) {
     let Some((above, leg)) = parent(path) else { return };
     match (find_mut(document, &above), leg) {
@@ -178,8 +179,8 @@ fn remove(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     written(cx, arguments.function, &document)
 }
 
-/// Arrays one behind the other, objects with the members of both; where both have a member, these are merged. What is
-/// no array is merged with something else as an array of one.
+/// Arrays one behind the other, objects with the members of both; where both have a member, these are merged.
+/// What is no array is merged with something else as an array of one.
 fn preserved(left: Json, right: Json) -> Json {
     match (left, right) {
         (Json::Object(mut left), Json::Object(right)) => {

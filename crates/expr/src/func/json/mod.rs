@@ -9,9 +9,9 @@
 //! | [`value`] | JSON_VALUE |
 //! | [`change`] | documents with changes: JSON_SET, JSON_REMOVE, JSON_MERGE_PATCH, ... |
 //!
-//! A document is an argument of type JSON, whose text is in normal form, or a text, which is read and may be wrong
-//! (3141). A function reads its documents into trees, works on them, and writes its result as normal text
-//! ([`palisade_catalog::json`]).
+//! A document is an argument of type JSON, whose text is in normal form, or a text, which is read and may be
+//! wrong (3141). A function reads its documents into trees, works on them, and writes its result as normal
+//! text ([`palisade_catalog::json`]).
 
 pub mod change;
 pub mod convert;

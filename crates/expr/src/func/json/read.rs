@@ -72,7 +72,8 @@ fn with_part(
     }
 }
 
-/// A path may find several values here: then it is their number. Errors know of it as an extraction, as MySQL's do.
+/// A path may find several values here: then it is their number. Errors know of it as an extraction, as
+/// MySQL's do.
 fn length(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let function = if exprs.len() < 2 { "json_length" } else { "json_extract" };
     let arguments = Arguments { function, exprs };
@@ -104,8 +105,9 @@ fn depth(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     Ok(document.map_or(Value::Null, |document| int(document.depth())))
 }
 
-/// An array contains what one of its elements contains, and an array each element of which it contains; an object
-/// contains one whose members' values are contained in its own of these names; a scalar contains its equals.
+/// An array contains what one of its elements contains, and an array each element of which it contains; an
+/// object contains one whose members' values are contained in its own of these names; a scalar contains its
+/// equals.
 ///
 /// Each element is looked for among all, so that the work is the product of the sizes, and counted.
 fn is_contained(cx: &mut Context<'_>, candidate: &Json, target: &Json) -> SqlResult<bool> {

@@ -76,8 +76,8 @@ const UNITS_A_VALUE: usize = 16;
 /// What a byte of a path that is written counts as.
 const UNITS_A_BYTE: usize = 8;
 
-/// JSON_SEARCH(document, 'one' | 'all', pattern [, escape [, path ...]]): the path of the string that is like the
-/// pattern, or those of several in an array.
+/// JSON_SEARCH(document, 'one' | 'all', pattern [, escape [, path ...]]): the path of the string that is like
+/// the pattern, or those of several in an array.
 fn search(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let arguments = Arguments { function: "json_search", exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
