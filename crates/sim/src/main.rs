@@ -157,7 +157,7 @@ mod tests {
             lives: 3,
             turns: 100,
             has_branches: true,
-            ..Plan::new(11, FlushAtCommit::Durable, Mishap::PowerCut(150))
+            ..Plan::new(11, FlushAtCommit::Durable, Mishap::PowerCut(2000))
         };
         let mut lines = Vec::new();
         let traced = History::run_traced(plan, &mut |line| lines.push(line.to_owned()));
