@@ -19,8 +19,8 @@
 //! Three ways to run one:
 //!
 //! - `cargo xtask fuzz` searches, led by the branches that an input takes (libFuzzer, on the stable
-//!   toolchain: docs/decisions/103). `--target NAME`, `--seconds N`, `--seed N`. It prints the seed, and keeps
-//!   an input that fails in `fuzz/regressions/NAME/`.
+//!   toolchain: docs/decisions/103). `--target NAME`, `--seconds N`, `--seed N`. It prints the seed, and
+//!   keeps an input that fails in `fuzz/regressions/NAME/`.
 //! - `cargo xtask fuzz --target NAME --input FILE` runs one input.
 //! - the tests of this package run every kept input and some thousands of mutations of the seeds, from a seed
 //!   that they print.

@@ -2,7 +2,7 @@
 //!
 //! | command | what it does |
 //! |---|---|
-//! | `test` | everything below in turn, `bench`, `answers`, `sim`, `snapshot` and `soak` excepted; what the README names as the test command |
+//! | `test` | the test command of the README: all below but `bench`, `answers`, `sim`, `snapshot` and `soak` |
 //! | `tidy` | the rules of the house that a program can check (see [`tidy`]) |
 //! | `lint` | rustfmt, clippy and rustdoc with warnings denied, licences and bans of dependencies |
 //! | `unit` | unit, model and golden tests of every crate |
@@ -15,7 +15,7 @@
 //! | `rescue` | damaged data directories: started with force, dumped, restored in a new server |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
-//! | `fuzz` | every decoder of foreign bytes, searched with coverage for a guide; `--target NAME`, `--seconds N`, `--seed N`, `--input FILE`; see [`mod@fuzz`] |
+//! | `fuzz` | every decoder of foreign bytes, searched with coverage for a guide; see [`mod@fuzz`] |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
 //! | `sim` | one history of the crash simulator by its seed, `--seed N [--trace]`; see [`unit::sim`] |

@@ -3,10 +3,10 @@
 //! - a crate depends only on crates above it ([`HOUSE`]), and one that stands [`ALONE`] on none;
 //! - every module begins with its story (`//!`), tests excepted;
 //! - no source file is longer than [`LONGEST`] lines;
-//! - a module with children is `x.rs` beside `x/`, and its tests are `x/tests.rs`, but for [`WITH_MOD_FILES`];
+//! - a module with children is `x.rs` beside `x/`, its tests `x/tests.rs`, but for [`WITH_MOD_FILES`];
 //! - `unsafe` lives in `io` and `buffer`; every other crate forbids it;
-//! - below `server`, no crate uses a runtime, time and randomness come through seams, and nothing prints (to standard
-//!   error a fatal failure may);
+//! - below `server`, no crate uses a runtime, time and randomness come through seams, and nothing prints
+//!   (to standard error a fatal failure may);
 //! - the invariants of ARCHITECTURE.md are kept by tests and lints that exist (see [`invariants`]);
 //! - binding and planning compare expressions, not what they print: no `to_string()` in [`STRUCTURAL`], the
 //!   file that shows

@@ -641,7 +641,7 @@ fn open_partition(base: &Base, id: SpaceId, def: &TableDef) -> Result<(Arc<Space
         return Ok((base.sinks.attach(&base.pool, id, Arc::new(MissingFile))?, Some(damage)));
     };
     if !base.config.background {
-        // Nobody else makes room for the pages that are read now.
+        // No cleaner makes room for the pages that are read now.
         base.pool.step()?;
     }
     let opened = retry_blocking(|| alloc::open_space(&space)).map_err(Error::from);

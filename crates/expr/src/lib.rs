@@ -26,8 +26,8 @@
 //! | `identity` | when two expressions are the same one |
 //! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
-//! | [`session_state`] | what of a session expressions see and leave behind: variables, warnings, user variables |
-//! | [`services`] | what evaluation asks the server: values of system variables, clock, random bits, named locks |
+//! | [`session_state`] | what of a session expressions see: variables, warnings, user variables |
+//! | [`services`] | what evaluation asks the server: system variables, clock, random bits, named locks |
 //! | [`memory`] | what a statement and a session hold, and how much they may |
 //! | [`named_locks`] | GET_LOCK's locks, and those who wait for them |
 //! | [`warning`], [`error`] | the conditions a statement leaves; what it fails with |

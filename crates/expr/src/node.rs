@@ -215,6 +215,65 @@ pub enum Node {
     Subquery(Box<Subquery>),
 }
 
+/// Calls `$each` on each direct operand of a node, which is borrowed as `$iter` says.
+macro_rules! each_operand {
+    ($node:expr, $each:ident, $iter:ident $(, $mutable:tt)?) => {
+        match $node {
+            Node::Literal(_)
+            | Node::Column { .. }
+            | Node::Parameter(_)
+            | Node::UserVariable(_)
+            | Node::SystemVariable { .. } => {}
+            Node::AssignUserVariable(_, operand)
+            | Node::Negate(operand)
+            | Node::BitNot(operand)
+            | Node::Not(operand)
+            | Node::Is { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Transcode { operand, .. } => $each(operand),
+            Node::Arithmetic { left, right, .. }
+            | Node::Bits { left, right, .. }
+            | Node::Compare { left, right, .. }
+            | Node::Xor(left, right) => {
+                $each(left);
+                $each(right);
+            }
+            Node::And(parts) | Node::Or(parts) => parts.$iter().for_each($each),
+            Node::In { operand, list, .. } => {
+                $each(operand);
+                list.$iter().for_each(|(_, item)| $each(item));
+            }
+            Node::Between { operand, low, high, .. } => {
+                $each(operand);
+                $each(low);
+                $each(high);
+            }
+            Node::Like { operand, pattern, escape, .. } => {
+                $each(operand);
+                $each(pattern);
+                if let Some(escape) = escape {
+                    $each(escape);
+                }
+            }
+            Node::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    $each(condition);
+                    $each(result);
+                }
+                if let Some(otherwise) = otherwise {
+                    $each(otherwise);
+                }
+            }
+            Node::Call { arguments, .. } => arguments.$iter().for_each($each),
+            Node::Subquery(subquery) => {
+                if let SubqueryUse::Quantified { left, .. } = &$($mutable)? subquery.usage {
+                    left.$iter().for_each($each);
+                }
+            }
+        }
+    };
+}
+
 impl Expr {
     /// A literal of a type.
     pub fn literal(value: Value, ty: SqlType) -> Expr {
@@ -342,117 +401,13 @@ impl Expr {
 
     /// Calls `change` on each direct operand.
     pub fn children_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
-        match &mut self.node {
-            Node::Literal(_)
-            | Node::Column { .. }
-            | Node::Parameter(_)
-            | Node::UserVariable(_)
-            | Node::SystemVariable { .. } => {}
-            Node::AssignUserVariable(_, operand)
-            | Node::Negate(operand)
-            | Node::BitNot(operand)
-            | Node::Not(operand)
-            | Node::Is { operand, .. }
-            | Node::Cast { operand, .. }
-            | Node::Transcode { operand, .. } => change(operand),
-            Node::Arithmetic { left, right, .. }
-            | Node::Bits { left, right, .. }
-            | Node::Compare { left, right, .. }
-            | Node::Xor(left, right) => {
-                change(left);
-                change(right);
-            }
-            Node::And(parts) | Node::Or(parts) => parts.iter_mut().for_each(change),
-            Node::In { operand, list, .. } => {
-                change(operand);
-                list.iter_mut().for_each(|(_, item)| change(item));
-            }
-            Node::Between { operand, low, high, .. } => {
-                change(operand);
-                change(low);
-                change(high);
-            }
-            Node::Like { operand, pattern, escape, .. } => {
-                change(operand);
-                change(pattern);
-                if let Some(escape) = escape {
-                    change(escape);
-                }
-            }
-            Node::Case { branches, otherwise } => {
-                for (condition, result) in branches {
-                    change(condition);
-                    change(result);
-                }
-                if let Some(otherwise) = otherwise {
-                    change(otherwise);
-                }
-            }
-            Node::Call { arguments, .. } => arguments.iter_mut().for_each(change),
-            Node::Subquery(subquery) => {
-                if let SubqueryUse::Quantified { left, .. } = &mut subquery.usage {
-                    left.iter_mut().for_each(change);
-                }
-            }
-        }
+        each_operand!(&mut self.node, change, iter_mut, mut)
     }
 }
 
 impl Node {
     /// Calls `visit` on each direct operand.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
-        match self {
-            Node::Literal(_)
-            | Node::Column { .. }
-            | Node::Parameter(_)
-            | Node::UserVariable(_)
-            | Node::SystemVariable { .. } => {}
-            Node::AssignUserVariable(_, operand)
-            | Node::Negate(operand)
-            | Node::BitNot(operand)
-            | Node::Not(operand)
-            | Node::Is { operand, .. }
-            | Node::Cast { operand, .. }
-            | Node::Transcode { operand, .. } => visit(operand),
-            Node::Arithmetic { left, right, .. }
-            | Node::Bits { left, right, .. }
-            | Node::Compare { left, right, .. }
-            | Node::Xor(left, right) => {
-                visit(left);
-                visit(right);
-            }
-            Node::And(parts) | Node::Or(parts) => parts.iter().for_each(visit),
-            Node::In { operand, list, .. } => {
-                visit(operand);
-                list.iter().for_each(|(_, item)| visit(item));
-            }
-            Node::Between { operand, low, high, .. } => {
-                visit(operand);
-                visit(low);
-                visit(high);
-            }
-            Node::Like { operand, pattern, escape, .. } => {
-                visit(operand);
-                visit(pattern);
-                if let Some(escape) = escape {
-                    visit(escape);
-                }
-            }
-            Node::Case { branches, otherwise } => {
-                for (condition, result) in branches {
-                    visit(condition);
-                    visit(result);
-                }
-                if let Some(otherwise) = otherwise {
-                    visit(otherwise);
-                }
-            }
-            Node::Call { arguments, .. } => arguments.iter().for_each(visit),
-            Node::Subquery(subquery) => {
-                if let SubqueryUse::Quantified { left, .. } = &subquery.usage {
-                    left.iter().for_each(visit);
-                }
-            }
-        }
+        each_operand!(self, visit, iter)
     }
 }

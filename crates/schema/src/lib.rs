@@ -6,7 +6,7 @@
 //! | [`mod@column`] | a column's declaration: name, type, nullability, default, key |
 //! | [`table`] | a table's declaration, its definition, and the registry of definitions |
 //! | [`wanted`] | what a statement wants of a table: which columns, of which schemas and tables |
-//! | `declare` | [`virtual_table!`], in which a column stands on one line beside the expression of its value |
+//! | `declare` | [`virtual_table!`], in which a column stands beside the expression of its value |
 //!
 //! # The life of a row
 //!
@@ -20,7 +20,8 @@
 //!      └─► columns::row(it, wanted) one value per column; NULL, not computed, where it is not wanted
 //!              ▲
 //!  Definition { declaration, rows: fn(&Source, &Wanted) -> Rows }
-//!      Rows owns what it is made from: the reader pulls a row, filters it, may let other statements run, pulls the next.
+//!      Rows owns what it is made from: the reader pulls a row, filters it, may let other statements
+//!      run, and pulls the next.
 //! ```
 //!
 //! What may never happen: that [`Wanted`] loses a row which the statement's conditions would keep. A

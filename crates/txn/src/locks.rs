@@ -1,9 +1,9 @@
 //! Locks that are waited for: rows, and ranges of keys.
 //!
 //! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the
-//! rest: locks that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues.
-//! Whoever finds a row written by an active transaction, or in a range of another session, makes that lock
-//! explicit on its holder's behalf, and queues behind it.
+//! rest: locks that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues. A
+//! session that finds a row written by an active transaction, or in a range of another session, makes that
+//! lock explicit on its holder's behalf, and queues behind it.
 //!
 //! ```text
 //! (index, key) ─► granted: [session, mode]...      compatible with each other, or locks of a gap
@@ -16,8 +16,8 @@
 //! # Inserts
 //!
 //! An insert asks as [`Mode::Insert`]: it waits for everybody else who has locked the key or a range around
-//! it, and nobody waits for it. It is never granted anything, only woken; when it asks again, others may have
-//! locked the range.
+//! it, and no session waits for it. It is never granted anything, only woken; when it asks again, others may
+//! have locked the range.
 //!
 //! # Why no waiter is forgotten
 //!
@@ -28,13 +28,13 @@
 //!
 //! # A lock and a look
 //!
-//! Who finds somebody's lock in the way of a row gives the leaf's latch back before he asks for his own. By
-//! then the lock may be gone, and a third may have written the row: a lock is granted although somebody's id
-//! is in the row. Or the holder of a shared lock writes the row past those who wait, and one behind whoever
-//! gives up is granted what is compatible with that lock. So whoever is granted a lock looks at the row
-//! again, and what he was given counts for nothing if he finds it written: the writer was there first. It is
-//! taken back when he asks on the writer's account ([`LockTable::lock`]), or before, when the writer makes
-//! its lock explicit by itself ([`LockTable::keep_row`]).
+//! Who finds another session's lock in the way of a row gives the leaf's latch back before he asks for his
+//! own. By then the lock may be gone, and a third may have written the row: a lock is granted although
+//! another's id is in the row. Or the holder of a shared lock writes the row past those who wait, and one
+//! behind a waiter that gives up is granted what is compatible with that lock. So a session that is granted a
+//! lock looks at the row again, and what he was given counts for nothing if he finds it written: the writer
+//! was there first. It is taken back when he asks on the writer's account ([`LockTable::lock`]), or before,
+//! when the writer makes its lock explicit by itself ([`LockTable::keep_row`]).
 //!
 //! # How many
 //!
@@ -385,8 +385,8 @@ impl LockTable {
         self.cells.cell(session).weight.store(weight, Ordering::Relaxed);
     }
 
-    /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a
-    /// lock near.
+    /// Whether a writer, under the latch of the entry's leaf, need not ask further: no session holds or
+    /// awaits a lock near.
     #[inline]
     pub fn is_surely_free(&self, index: u64, key: &[u8]) -> bool {
         self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
@@ -427,8 +427,8 @@ impl LockTable {
         queues.get(&lock_key(index, key)).is_none_or(|queue| queue.lets_pass(session, mode))
     }
 
-    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by nobody who is
-    /// active, if nobody is in the way.
+    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by no session
+    /// that is active, if none is in the way.
     pub fn try_lock_row(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> TryLock {
         let indexes = self.ranges.read(index);
         if let Some(ranges) = indexes.get(index) {
@@ -760,8 +760,8 @@ impl LockTable {
     /// The session's transaction has ended (its slot says so): releases everything and wakes who waited.
     pub fn release_all(&self, session: SessionNo) {
         let cell = self.cells.cell(session);
-        // First: whoever makes one of them explicit does so while it is there, and so before the list below
-        // is taken.
+        // First: a session that makes one of them explicit does so while it is there, and so before the list
+        // below is taken.
         let ranges = std::mem::take(&mut cell.state.lock().ranges);
         ranges.into_iter().for_each(|index| self.ranges.release(session, index, &self.budget));
         cell.writer.store(0, Ordering::SeqCst);

@@ -15,9 +15,9 @@
 //! ```
 //!
 //! A transaction that is *prepared* (XA) has a Prepare record as its newest, and its segment's state says so:
-//! recovery leaves it as it is, until somebody decides. Then it is committed like any other, or the first
+//! recovery leaves it as it is, until a client decides. Then it is committed like any other, or the first
 //! step of its rollback takes the Prepare record back, and with it the promise. In front of that record are
-//! Locks records (`held`): what it has locked without changing it, which nobody could tell from the rows.
+//! Locks records (`held`): what it has locked without changing it, which cannot be told from the rows.
 //!
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a
 //! segment in order, and gives back pages from the head; if that are many, the disk gets their room back

@@ -1,7 +1,8 @@
 //! Functions that MySQL has and we do not.
 //!
-//! Whoever calls one is told that it is not supported yet, not that it does not exist: the names of MySQL 8.4
-//! and 9 that are built in. What only a component or plugin brings does not exist in a plain MySQL either.
+//! A statement that calls one is told that it is not supported yet, not that it does not exist: the names of
+//! MySQL 8.4 and 9 that are built in. What only a component or plugin brings does not exist in a plain MySQL
+//! either.
 
 /// Built into MySQL and not implemented, in the order of their names.
 #[rustfmt::skip]

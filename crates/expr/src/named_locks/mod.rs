@@ -7,9 +7,10 @@
 //! name ─► holder, how often │ waiting: [session, event]...
 //! ```
 //!
-//! A lock that is released passes at once to the first who waits: nobody else can take it before that one has
-//! woken up. The wait is a value, [`Wait`]: it leaves the queue when it is dropped, and gives back what it
-//! was handed and nobody took, so a statement that is killed or fails while it waits leaves nothing behind.
+//! A lock that is released passes at once to the first who waits: no other session takes it before that one
+//! has woken up. The wait is a value, [`Wait`]: it leaves the queue when it is dropped, and gives back what
+//! it was handed and no session took, so a statement that is killed or fails while it waits leaves nothing
+//! behind.
 //!
 //! All of it is behind one mutex, held for a few steps in a hash table: these locks are for what happens
 //! seldom and takes long, and with one mutex the search for deadlocks sees one moment.

@@ -177,8 +177,8 @@ mod models {
         });
     }
 
-    /// Someone appends in whole while the memory of the ring is exchanged; whether the tail takes it along in
-    /// the end. `held` is what the credit keeps until the append has ended.
+    /// A thread appends in whole while the memory of the ring is exchanged; whether the tail takes it along
+    /// in the end. `held` is what the credit keeps until the append has ended.
     fn exchange(held: u64) {
         loom::model(move || {
             let shared = Arc::new((Ring::new(32), Admission::new(1024)));
@@ -224,8 +224,8 @@ mod models {
         exchange(0);
     }
 
-    /// Someone asks for more than the next ring has room for while the ring is exchanged for that: he gets it
-    /// of the old ring, which then stays, or not at all.
+    /// A thread asks for more than the next ring has room for while the ring is exchanged for that: he gets
+    /// it of the old ring, which then stays, or not at all.
     #[test]
     fn loom_no_credit_of_the_ring_before_is_given_in_a_smaller_one() {
         const SMALL: u64 = 1024;

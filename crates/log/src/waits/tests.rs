@@ -148,8 +148,8 @@ mod models {
         });
     }
 
-    /// Claim and inbox: whoever finds a flush running is called by it, so that the second commit is flushed
-    /// too.
+    /// Claim and inbox: a commit that finds a flush running is called by it, so that the second commit is
+    /// flushed too.
     #[test]
     fn loom_who_is_not_covered_by_a_running_flush_is_called_after_it() {
         loom::model(|| {

@@ -3,7 +3,7 @@
 //! Columns and their meaning are MySQL's; what has no counterpart here is NULL or 0. There are row locks, and
 //! those of AUTO_INCREMENT counters: what keeps a table from being redefined is no lock of its transaction's
 //! table here, and there are no intention locks. A row that has been changed is locked by that alone, without
-//! an entry; it is listed from when somebody waits for it. A range that a scan has locked is one lock, of
+//! an entry; it is listed from when a session waits for it. A range that a scan has locked is one lock, of
 //! rows and gaps alike, and its data say from where to where: `[10, 20)`.
 
 use std::collections::HashMap;

@@ -10,8 +10,9 @@
 //! | [`indexes`] | STATISTICS |
 //! | `constraints` | keys, foreign keys, CHECK |
 //! | `profiling` | PROFILING |
-//! | `storage`, `innodb_indexes`, `innodb_columns`, `compression`, `units` | INNODB_..., FILES, ST_UNITS_OF_MEASURE |
-//! | `absent`, `absent_views` | what this server has none of: routines, triggers, events, views, roles, full-text indexes |
+//! | `storage`, `innodb_indexes`, `innodb_columns`, `compression` | INNODB_..., FILES |
+//! | `units` | ST_UNITS_OF_MEASURE |
+//! | `absent`, `absent_views` | what there is none of: routines, triggers, events, views, roles |
 //!
 //! Rows that are about stored tables are made table by table (`by_table`): the rows of one table at once,
 //! when the first of them is pulled. Of the schemas and tables only those are looked at that [`Wanted`] may
