@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`sql`] | the front door: [`Sql::query`], [`Sql::prepare`], [`Sql::execute`] |
 //! | [`statement`] | transactions, SET, prepared statements by name, and the way to everything else |
-//! | [`bind`] | names resolved, types decided |
-//! | [`plan`] | access paths, joins, grouping, order: what the operators do |
+//! | [`bind`] | names resolved, types decided: the logical plan |
+//! | [`plan`] | the logical plan, and what the operators do: access paths, joins, grouping, order |
 //! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
 //! | `preparable` | which statements can be prepared |
 //! | [`prepared_count`] | how many prepared statements all sessions have |

@@ -182,7 +182,7 @@ impl Sql {
         loop {
             let dictionary = self.engine.dictionary();
             let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
-            binder.may_give_way = true;
+            binder.pace.may_give_way();
             let bound = bind(binder);
             drop(dictionary);
             match bound {
@@ -469,7 +469,7 @@ impl Sql {
         }
         let dictionary = self.engine.dictionary();
         let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
-        binder.may_give_way = true;
+        binder.pace.may_give_way();
         let planned = Arc::new(match statement {
             Statement::Query(query) => {
                 let bound = match binder.query(query) {

@@ -24,7 +24,7 @@ use super::types::{
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
-use crate::plan::Query;
+use crate::plan::logical::LogicalQuery;
 use crate::session::UserVariable;
 use crate::{SqlError, SqlResult};
 
@@ -562,16 +562,16 @@ impl Binder<'_> {
     pub fn subquery(&mut self, query: &ast::Query) -> SqlResult<(usize, bool)> {
         let number = self.subqueries.len();
         self.subqueries.push(None);
-        let plan = self.nested(|binder| binder.query(query))?;
-        let correlated = !plan.outer_slots.is_empty() || reads_variables(&plan);
-        *self.subqueries.at_mut(number)? = Some(Arc::new(plan));
+        let bound = self.nested(|binder| binder.query(query))?;
+        let correlated = !bound.outer_slots.is_empty() || reads_variables(&bound);
+        *self.subqueries.at_mut(number)? = Some(bound);
         Ok((number, correlated))
     }
 
-    /// The plan of a subquery that [`subquery`](Self::subquery) has bound.
-    pub(super) fn bound_subquery(&self, number: usize) -> SqlResult<Arc<Query>> {
-        let plan = self.subqueries.at(number)?.clone();
-        plan.ok_or_else(|| SqlError::internal("a subquery is read before it is bound"))
+    /// A subquery that [`subquery`](Self::subquery) has bound.
+    pub(super) fn bound_subquery(&mut self, number: usize) -> SqlResult<&mut LogicalQuery> {
+        let query = self.subqueries.at_mut(number)?.as_mut();
+        query.ok_or_else(|| SqlError::internal("a subquery is read before it is bound"))
     }
 
     /// The negation of a constant that is no BIGINT: a DECIMAL. That of a constant which is kept apart from
@@ -613,9 +613,9 @@ impl Binder<'_> {
     }
 }
 
-fn reads_variables(plan: &crate::plan::Query) -> bool {
+fn reads_variables(query: &LogicalQuery) -> bool {
     let mut found = false;
-    for expr in &plan.output {
+    for expr in &query.output {
         expr.walk(&mut |expr| {
             found |= matches!(expr.node, Node::UserVariable(_) | Node::AssignUserVariable(..))
         });

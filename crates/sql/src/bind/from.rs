@@ -7,84 +7,16 @@ use palisade_base::mysql_error;
 use palisade_engine::{LockMode, ReadMode, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Comparison, Expr};
-use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
-use palisade_schema::TableDecl;
+use palisade_parser::ast::{self, JoinCondition, JoinKind as AstJoinKind, TableReference};
 
 use super::compare::compare_leniently;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
 use super::{Binder, CommonTable, not_supported};
-use crate::plan::{Query, Recursion};
+use crate::plan::logical::{
+    JoinTree, Leaf, LogicalQuery, LogicalRecursion, MAX_TABLES, TableLeaf, VirtualLeaf,
+};
 use crate::sink::ColumnMeta;
 use crate::{SessionState, SqlResult, deprecated};
-
-/// Tables of one join, as in MySQL.
-pub(crate) const MAX_TABLES: usize = 61;
-
-/// Tables and how they are joined.
-#[derive(Debug)]
-pub enum JoinTree {
-    /// One table.
-    Leaf(Leaf),
-    /// All of these, under conditions.
-    Inner(Vec<JoinTree>, Vec<Expr>),
-    /// Every left row, with the right rows that match or with NULLs.
-    Left(Box<JoinTree>, Box<JoinTree>, Vec<Expr>),
-}
-
-/// A table.
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub enum Leaf {
-    Table(TableLeaf),
-    Virtual(VirtualLeaf),
-    Derived { slot: usize, query: Arc<Query>, alias: String },
-    Recursive { slot: usize, recursion: Arc<Recursion>, alias: String },
-    Working { slot: usize, table: usize, alias: String },
-}
-
-/// A virtual table.
-#[derive(Debug)]
-pub struct VirtualLeaf {
-    /// Where its rows are placed.
-    pub slot: usize,
-    /// Which.
-    pub table: &'static TableDecl,
-    /// As the statement calls it.
-    pub alias: String,
-}
-
-/// A stored table.
-#[derive(Debug)]
-pub struct TableLeaf {
-    /// Where its rows are placed.
-    pub slot: usize,
-    /// Which.
-    pub table: Arc<Table>,
-    /// As the statement calls it.
-    pub alias: String,
-    /// USE INDEX and its kin.
-    pub hints: Vec<IndexHint>,
-    /// How its rows are read.
-    pub mode: ReadMode,
-}
-
-impl JoinTree {
-    /// Says how the tables of a join are read whose rows are changed if they are in one of `slots`.
-    pub(crate) fn change_joined(&mut self, slots: &[usize]) {
-        match self {
-            JoinTree::Leaf(Leaf::Table(leaf)) => {
-                leaf.mode =
-                    if slots.contains(&leaf.slot) { ReadMode::ChangeJoined } else { ReadMode::Source };
-            }
-            JoinTree::Leaf(_) => {}
-            JoinTree::Inner(inputs, _) => inputs.iter_mut().for_each(|input| input.change_joined(slots)),
-            JoinTree::Left(left, right, _) => {
-                left.change_joined(slots);
-                right.change_joined(slots);
-            }
-        }
-    }
-}
 
 /// How far a FROM clause has filled its scope: where the next table's source and columns of `*` begin.
 #[derive(Debug, Clone, Copy)]
@@ -102,28 +34,6 @@ pub struct WorkingTable {
     /// Depth of the queries that may read it.
     depth: usize,
     reads: usize,
-}
-
-impl JoinTree {
-    /// Adds the slots of its tables.
-    pub fn slots(&self, out: &mut Vec<usize>) {
-        match self {
-            JoinTree::Leaf(
-                Leaf::Table(TableLeaf { slot, .. })
-                | Leaf::Virtual(VirtualLeaf { slot, .. })
-                | Leaf::Derived { slot, .. }
-                | Leaf::Recursive { slot, .. }
-                | Leaf::Working { slot, .. },
-            ) => {
-                out.push(*slot);
-            }
-            JoinTree::Inner(children, _) => children.iter().for_each(|child| child.slots(out)),
-            JoinTree::Left(left, right, _) => {
-                left.slots(out);
-                right.slots(out);
-            }
-        }
-    }
 }
 
 impl Binder<'_> {
@@ -298,7 +208,7 @@ impl Binder<'_> {
             let common = self.common_tables.at(position)?.clone();
             // A common table sees only those before it.
             let later = self.common_tables.split_off(position);
-            let bound = match crate::plan::select::mentions(&common.query, &common.name) {
+            let bound = match super::select::mentions(&common.query, &common.name) {
                 true if common.recursive => self.recursive(&common, &alias),
                 _ => self.derived(&common.query, &alias, &common.columns),
             };
@@ -448,7 +358,7 @@ impl Binder<'_> {
         let ast::QueryBody::Combination { first, rest } = &query.body else {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, name));
         };
-        let reads = |body: &ast::QueryBody| crate::plan::select::body_mentions(body, name);
+        let reads = |body: &ast::QueryBody| super::select::body_mentions(body, name);
         if rest.iter().any(|term| term.operator != ast::SetOperator::Union) {
             return Err(not_supported("EXCEPT and INTERSECT in a recursive common table expression"));
         }
@@ -476,7 +386,7 @@ impl Binder<'_> {
             columns: renamed(columns, alias),
             outer: false,
         })?;
-        Ok(JoinTree::Leaf(Leaf::Recursive { slot, recursion: Arc::new(recursion), alias: alias.to_owned() }))
+        Ok(JoinTree::Leaf(Leaf::Recursive { slot, recursion: Box::new(recursion), alias: alias.to_owned() }))
     }
 
     fn recursion(
@@ -485,7 +395,7 @@ impl Binder<'_> {
         first: &ast::QueryBody,
         seeds: &[ast::CombinationTerm],
         terms: &[ast::CombinationTerm],
-    ) -> SqlResult<(Recursion, Vec<SourceColumn>)> {
+    ) -> SqlResult<(LogicalRecursion, Vec<SourceColumn>)> {
         let seed_body = match seeds {
             [] => first.clone(),
             rest => ast::QueryBody::Combination { first: Box::new(first.clone()), rest: rest.to_vec() },
@@ -522,7 +432,7 @@ impl Binder<'_> {
             if step.output.len() != seed.output.len() {
                 return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
             }
-            if step.root.aggregates() {
+            if step.aggregates() {
                 return Err(mysql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, common.name));
             }
             steps.push(step);
@@ -534,7 +444,7 @@ impl Binder<'_> {
                 outer_slots.push(*slot);
             }
         }
-        let recursion = Recursion {
+        let recursion = LogicalRecursion {
             types: columns.iter().map(|column| column.ty.clone()).collect(),
             names: columns.iter().map(|column| column.name.clone()).collect(),
             distinct: seeds.iter().chain(terms).any(|term| !term.all),
@@ -577,14 +487,14 @@ impl Binder<'_> {
             columns,
             outer: false,
         })?;
-        Ok(JoinTree::Leaf(Leaf::Derived { slot, query: Arc::new(planned), alias: alias.to_owned() }))
+        Ok(JoinTree::Leaf(Leaf::Derived { slot, query: Box::new(planned), alias: alias.to_owned() }))
     }
 }
 
 /// The columns of a query as a table called `alias`; `names` are theirs if there are any.
-fn derived_columns(planned: &Query, alias: &str, names: &[String]) -> SqlResult<Vec<SourceColumn>> {
+fn derived_columns(planned: &LogicalQuery, alias: &str, names: &[String]) -> SqlResult<Vec<SourceColumn>> {
     let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
-    for (position, (output, meta)) in planned.output.iter().zip(&*planned.columns).enumerate() {
+    for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
         let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());
         if columns.iter().any(|known| same_name(&known.name, &name)) {
             return Err(mysql_error!(ER_DUP_FIELDNAME, name));

@@ -1,4 +1,5 @@
-//! Binding: from the parse tree to expressions and queries in which every name is resolved and every type known.
+//! Binding: from the parse tree to expressions and [logical plans](crate::plan::logical) in which every name is resolved
+//! and every type known. It chooses no order of joins and no access path.
 //!
 //! Syntax that is a function in disguise is bound as a call of the function of that name, so that the library has one
 //! form for all of them. An interval's unit is passed as a string literal in lower case (`day`, `minute_second`):
@@ -19,11 +20,16 @@
 //! | `WEIGHT_STRING(x AS CHAR(n))` | `weight_string(x, n)` |
 
 pub mod aggregate;
+mod arrange;
 mod beforehand;
 mod call;
+mod combination;
 pub mod compare;
+pub mod dependence;
 pub mod expr;
+mod extremes;
 pub mod from;
+mod grouping;
 mod is_null;
 pub mod json;
 pub mod literal;
@@ -32,11 +38,11 @@ mod names;
 pub mod pace;
 mod predicate;
 pub mod scope;
+pub mod select;
 pub mod types;
 pub mod window;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use palisade_base::error_catalogue::ER_UNKNOWN_COLLATION;
 use palisade_base::mysql_error;
@@ -46,7 +52,11 @@ use palisade_expr::beforehand::Beforehand;
 use palisade_expr::error::not_supported;
 use palisade_parser::ast;
 
-use crate::plan::dependence::Derived;
+use self::dependence::Derived;
+use self::pace::Pace;
+use crate::plan::conditions::OuterSlots;
+use crate::plan::logical::LogicalQuery;
+use crate::plan::lower::Planner;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
 use crate::{Host, Session, SessionState, SessionView, SqlError, SqlResult};
@@ -89,7 +99,7 @@ pub fn unknown_collation(name: &str) -> SqlError {
 /// About how many bytes of a plan an expression or a column makes.
 const WEIGHT_OF_BOUND: usize = 200;
 
-/// Binds and plans one statement.
+/// Binds one statement.
 pub struct Binder<'a> {
     /// The session, for its variables and default database.
     pub session: &'a SessionState,
@@ -97,8 +107,6 @@ pub struct Binder<'a> {
     pub view: SessionView<'a>,
     /// What it has locked across transactions, if anything.
     pub(crate) locks: Option<&'a crate::locks::SessionLocks>,
-    /// Set where planning fails only because it gives way.
-    gives_way: &'a AtomicBool,
     /// The server.
     pub host: &'a dyn Host,
     /// The engine.
@@ -110,7 +118,7 @@ pub struct Binder<'a> {
     /// Tables of the frame so far.
     pub slots: usize,
     /// Subqueries so far; `None` while one is being bound.
-    pub subqueries: Vec<Option<Arc<Query>>>,
+    pub subqueries: Vec<Option<LogicalQuery>>,
     /// Stored tables used so far.
     pub tables: Vec<Arc<Table>>,
     /// What the statement does to which tables.
@@ -154,9 +162,8 @@ pub struct Binder<'a> {
     pub warnings: Vec<SqlError>,
     /// Expressions and columns of tables bound so far: what a plan weighs grows with them.
     pub bound: usize,
-    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
-    pub may_give_way: bool,
-    pace: pace::Pace,
+    /// What it has cost so far, and whether it is to end.
+    pub pace: Pace<'a>,
 }
 
 impl<'a> Binder<'a> {
@@ -172,7 +179,6 @@ impl<'a> Binder<'a> {
             session: &session.state,
             view: session.view(),
             locks: session.locks.as_deref(),
-            gives_way: &session.planning_gives_way,
             host,
             engine,
             dictionary,
@@ -200,8 +206,7 @@ impl<'a> Binder<'a> {
             last_derived: None,
             warnings: Vec::new(),
             bound: 0,
-            may_give_way: false,
-            pace: pace::Pace::default(),
+            pace: Pace::new(&session.state, host, &session.planning_gives_way),
         }
     }
 
@@ -239,14 +244,26 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// The finished plan.
-    pub fn finish(self, query: Option<Query>) -> SqlResult<Plan> {
+    /// The plan of a statement with this query, or with none.
+    pub fn finish(self, query: Option<LogicalQuery>) -> SqlResult<Plan> {
+        self.finish_with(|planner| query.map(|query| planner.statement(query)).transpose())
+    }
+
+    /// The plan of a statement whose query is made by `lower`.
+    pub fn finish_with(
+        self,
+        lower: impl FnOnce(&mut Planner<'_>) -> SqlResult<Option<Query>>,
+    ) -> SqlResult<Plan> {
+        let subqueries = self.subqueries.into_iter().collect::<Option<Vec<LogicalQuery>>>();
+        let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
+        let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
+        let query = lower(&mut planner)?;
+        let subqueries = subqueries.into_iter().map(|query| Ok(Arc::new(planner.query(query)?)));
+        let subqueries: Vec<Arc<Query>> = subqueries.collect::<SqlResult<_>>()?;
         let point = match &query {
-            Some(query) if self.subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
+            Some(query) if subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
             _ => None,
         };
-        let subqueries = self.subqueries.into_iter().collect::<Option<Vec<Arc<Query>>>>();
-        let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
         let mut reads = TableReads::default();
         query
             .iter()
@@ -269,6 +286,13 @@ impl<'a> Binder<'a> {
             warnings: self.warnings,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         })
+    }
+}
+
+impl OuterSlots for Binder<'_> {
+    fn outer_slots(&self, subquery: usize) -> &[usize] {
+        let query = self.subqueries.get(subquery).and_then(Option::as_ref);
+        query.map_or(&[], |query| &query.outer_slots)
     }
 }
 

@@ -6,47 +6,70 @@
 //! that serves none.
 //!
 //! The planner of joins gives plans and no errors. Where the statement is to end it finishes its work without
-//! looking for a good order ([`Binder::is_over`]); the error comes when it is done.
+//! looking for a good order ([`Pace::is_over`]); the error comes when it is done.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::error_catalogue::ER_QUERY_INTERRUPTED;
 use palisade_base::mysql_error;
 use palisade_expr::pace::{LONG, LOOK};
 
 use super::Binder;
-use crate::{SqlError, SqlResult};
+use crate::{Host, SessionState, SqlError, SqlResult};
 
 /// What binding an expression counts as, in units.
 pub const UNITS_AN_EXPRESSION: usize = 512;
 /// What planning how to read a table counts as.
 pub const UNITS_AN_ACCESS: usize = 4096;
 
-/// What has been done.
-#[derive(Debug, Default)]
-pub(super) struct Pace {
+/// What binding and planning one statement has cost so far, and whether it is to end.
+pub struct Pace<'a> {
+    session: &'a SessionState,
+    host: &'a dyn Host,
+    /// Set where it fails only because it gives way.
+    gives_way: &'a AtomicBool,
+    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
+    may_give_way: bool,
     /// Units since the last look.
     since_look: Cell<usize>,
-    /// Units since the binder asked whether it may go on.
+    /// Units since the host was asked whether it may go on.
     stretch: Cell<usize>,
     /// Why it does not go on.
     failure: RefCell<Option<SqlError>>,
 }
 
-impl Binder<'_> {
+impl<'a> Pace<'a> {
+    /// That of a statement which begins. It does not give way, unless [`may_give_way`](Self::may_give_way) is called.
+    pub fn new(session: &'a SessionState, host: &'a dyn Host, gives_way: &'a AtomicBool) -> Pace<'a> {
+        Pace {
+            session,
+            host,
+            gives_way,
+            may_give_way: false,
+            since_look: Cell::default(),
+            stretch: Cell::default(),
+            failure: RefCell::default(),
+        }
+    }
+
+    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
+    pub fn may_give_way(&mut self) {
+        self.may_give_way = true;
+    }
+
     /// Work of so many units is about to be done. Fails if the statement is to end, and where binding gives
     /// way.
     #[inline]
     pub fn checkpoint(&self, units: usize) -> SqlResult<()> {
-        let since = self.pace.since_look.get().saturating_add(units);
-        self.pace.since_look.set(since);
+        let since = self.since_look.get().saturating_add(units);
+        self.since_look.set(since);
         if since < LOOK { Ok(()) } else { self.look() }
     }
 
     #[cold]
     fn look(&self) -> SqlResult<()> {
-        let Pace { since_look, stretch, failure } = &self.pace;
+        let Pace { since_look, stretch, failure, .. } = self;
         if let Some(failure) = &*failure.borrow() {
             return Err(failure.clone());
         }
@@ -75,5 +98,13 @@ impl Binder<'_> {
     /// Whether the statement is to end, or binding to give way: the plan will be thrown away.
     pub fn is_over(&self, units: usize) -> bool {
         self.checkpoint(units).is_err()
+    }
+}
+
+impl Binder<'_> {
+    /// See [`Pace::checkpoint`].
+    #[inline]
+    pub fn checkpoint(&self, units: usize) -> SqlResult<()> {
+        self.pace.checkpoint(units)
     }
 }

@@ -1,7 +1,5 @@
 //! Predicates on several operands: rows, BETWEEN, IN, LIKE, ANY and ALL.
 
-use std::sync::Arc;
-
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -11,13 +9,13 @@ use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use palisade_parser::ast;
 
+use super::Binder;
 use super::beforehand::{Part, text_beside_date};
 use super::compare::{
     compare_listed, compare_texts, constant_as_column, equal_in, is_moment, moment_as_text, moment_as_time,
     negation, row_parts, wider,
 };
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
-use super::{Binder, not_supported};
 use crate::SqlResult;
 
 impl Binder<'_> {
@@ -294,37 +292,24 @@ impl Binder<'_> {
             None => vec![self.expr(operand)?],
         };
         let (number, correlated) = self.subquery(query)?;
-        let plan = self.bound_subquery(number)?;
-        if plan.output.len() != left.len() {
+        let query = self.bound_subquery(number)?;
+        if query.output.len() != left.len() {
             return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
         }
         if left.len() > 1 && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
         }
         let mut domains = Vec::with_capacity(left.len());
-        for (left, right) in left.iter_mut().zip(&plan.output) {
-            let domain = domain_of(left, right, comparison.symbol())?;
+        for (left, right) in left.iter_mut().zip(&mut query.output) {
+            let domain = domain_of(&*left, &*right, comparison.symbol())?;
+            // Texts are compared in one character set, those of the subquery's rows, too.
             if let Domain::Text(collation) = domain {
                 transcode_to(left, collation)?;
-            }
-            domains.push(domain);
-        }
-        // Texts are compared in one character set, those of the subquery's rows, too.
-        let charset = |collation: CollationId| collation.get().charset;
-        let is_transcoded = plan.output.iter().zip(&domains).any(|(output, domain)| match domain {
-            Domain::Text(collation) => charset(output.ty.collation()) != charset(*collation),
-            _ => false,
-        });
-        drop(plan);
-        if is_transcoded {
-            let Some(query) = self.subqueries.at_mut(number)?.as_mut().and_then(Arc::get_mut) else {
-                return Err(not_supported("texts of two character sets beside a subquery that is shared"));
-            };
-            for (output, domain) in query.output.iter_mut().zip(&domains) {
-                if let Domain::Text(collation) = domain {
-                    transcode_to(output, *collation)?;
+                if right.ty.collation().get().charset != collation.get().charset {
+                    transcode_to(right, collation)?;
                 }
             }
+            domains.push(domain);
         }
         let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
         Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))

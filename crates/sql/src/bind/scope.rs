@@ -13,8 +13,8 @@ use palisade_expr::place::At;
 use palisade_expr::{Coercibility, Expr, Node};
 use palisade_parser::ast::ColumnName;
 
+use super::dependence::Derived;
 use crate::SqlResult;
-use crate::plan::dependence::Derived;
 use crate::sink::ColumnMeta;
 
 /// A part of a query, as error messages name it.

@@ -5,18 +5,21 @@ use palisade_catalog::{SqlType, Value};
 use palisade_expr::{Comparison, Domain, Expr, Node, SubqueryUse, Truth};
 
 use super::access::{Access, RangeSpec, index_columns, index_parts};
-use crate::bind::Binder;
+
+/// Knows the subqueries in a statement's expressions.
+pub trait OuterSlots {
+    /// Slots of enclosing queries that a subquery reads.
+    fn outer_slots(&self, subquery: usize) -> &[usize];
+}
 
 /// Slots an expression reads, those its subqueries read included.
-pub fn expr_slots(binder: &Binder<'_>, expr: &Expr, out: &mut Vec<usize>) {
+pub fn expr_slots(subqueries: &dyn OuterSlots, expr: &Expr, out: &mut Vec<usize>) {
     expr.walk(&mut |expr| match &expr.node {
         Node::Column { slot, .. } if !out.contains(slot) => out.push(*slot),
         Node::Subquery(subquery) => {
-            if let Some(Some(plan)) = binder.subqueries.get(subquery.number) {
-                for slot in &plan.outer_slots {
-                    if !out.contains(slot) {
-                        out.push(*slot);
-                    }
+            for slot in subqueries.outer_slots(subquery.number) {
+                if !out.contains(slot) {
+                    out.push(*slot);
                 }
             }
         }
@@ -24,9 +27,9 @@ pub fn expr_slots(binder: &Binder<'_>, expr: &Expr, out: &mut Vec<usize>) {
     });
 }
 
-pub(super) fn reads_slot(binder: &Binder<'_>, expr: &Expr, slot: usize) -> bool {
+pub(super) fn reads_slot(subqueries: &dyn OuterSlots, expr: &Expr, slot: usize) -> bool {
     let mut slots = Vec::new();
-    expr_slots(binder, expr, &mut slots);
+    expr_slots(subqueries, expr, &mut slots);
     slots.contains(&slot)
 }
 

@@ -2,15 +2,12 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`logical`] | what a query asks for, before anything says how it is done |
+//! | [`lower`] | from that to operators: grouping, order, limit |
 //! | [`access`] | which index, which ranges: the access path of one table |
-//! | `arrange` | DISTINCT and ORDER BY, the last operators of a block |
 //! | [`conditions`] | what conditions tell the planner |
-//! | [`dependence`] | functional dependence: which columns a GROUP BY determines |
 //! | `extremes` | MIN and MAX at an index's end |
-//! | [`grouping`] | what stands above GROUP BY |
 //! | [`join`] | the order of joins, and how each is done |
-//! | `combination` | UNION and its kin |
-//! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`virtual_read`] | which columns and rows of a virtual table are made |
 //! | [`window`] | windows and their functions |
@@ -21,17 +18,14 @@
 //! opens.
 
 pub mod access;
-mod arrange;
-mod combination;
 pub mod conditions;
-pub mod dependence;
 mod examined;
 pub mod explain;
 mod extremes;
-pub mod grouping;
 pub mod join;
+pub mod logical;
+pub mod lower;
 pub mod point;
-pub mod select;
 pub mod virtual_read;
 pub mod window;
 
@@ -367,15 +361,6 @@ impl Operator {
                 input.slots(out);
                 out.push(window.slot);
             }
-        }
-    }
-
-    /// Whether it groups, or computes window functions.
-    pub fn aggregates(&self) -> bool {
-        match self {
-            Operator::Aggregate { .. } | Operator::Window { .. } => true,
-            Operator::Union { .. } | Operator::Derived { .. } | Operator::Recursive { .. } => false,
-            _ => self.inputs().iter().any(|input| input.aggregates()),
         }
     }
 

@@ -83,6 +83,22 @@ pub enum Edge {
 }
 
 impl WindowPlan {
+    /// Visits every expression that depends on rows.
+    pub fn exprs(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.partition.iter().chain(&self.order).for_each(|key| visit(&key.expr));
+        for call in &self.calls {
+            call.arguments.iter().for_each(&mut *visit);
+            if let WindowFunction::Aggregate(spec) = &call.function {
+                spec.arguments.iter().for_each(&mut *visit);
+            }
+            for edge in [&call.frame.start, &call.frame.end] {
+                if let Edge::Value { bound, .. } = edge {
+                    visit(bound);
+                }
+            }
+        }
+    }
+
     /// Calls `visit` on every expression.
     pub fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         self.partition.iter_mut().chain(&mut self.order).for_each(|key| visit(&mut key.expr));

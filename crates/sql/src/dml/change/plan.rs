@@ -10,11 +10,11 @@ use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, DeleteTarget, TableReference};
 
 use super::{ChangePlan, Target};
-use crate::bind::from::JoinTree;
 use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
-use crate::plan::join::{JoinPlanner, WantedOrder};
+use crate::plan::join::{Joining, WantedOrder};
+use crate::plan::logical::JoinTree;
 use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};
 
@@ -230,44 +230,41 @@ impl Binder<'_> {
         };
         let used = local.iter().map(|slot| (*slot, None)).collect();
         let wants_order = order.is_some();
-        let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
-        let planned = planner.plan(&tree, conditions);
-        self.checkpoint(0)?;
-        if self.session.variables.sql_safe_updates && limit.is_none() {
-            for target in &targets {
-                if !by_key(&planned.operator, target.slot) {
-                    return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
-                }
+        let joining = Joining { local, used, order, straight: false };
+        let needs_key = self.session.variables.sql_safe_updates && limit.is_none();
+        let mut collect = false;
+        let plan = self.finish_with(|planner| {
+            let planned = planner.joins(tree, conditions, joining)?;
+            let is_found = |target: &Target| by_key(&planned.operator, target.slot);
+            if needs_key && !targets.iter().all(is_found) {
+                return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
             }
-        }
-        let mut collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
-        let mut root = planned.operator;
-        let in_order = planned.ordered && wants_order;
-        if !keys.is_empty() && !in_order {
-            let mut slots = Vec::new();
-            root.slots(&mut slots);
-            root =
-                Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct: false };
-            collect = false;
-        }
-        if let Some(limit) = limit {
-            root = Operator::Limit { input: Box::new(root), limit };
-        }
-        collect |= self
-            .subqueries
-            .iter()
-            .flatten()
-            .any(|query| targets.iter().any(|target| query.root.reads(&target.table)));
-        let query = Query {
-            root,
-            output: Vec::new(),
-            columns: Vec::new().into(),
-            rows: planned.rows,
-            outer_slots: Vec::new(),
-            outer_columns: Vec::new(),
-            counted_limit: None,
-        };
-        let plan = Arc::new(self.finish(Some(query))?);
+            collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
+            let mut root = planned.operator;
+            let in_order = planned.ordered && wants_order;
+            if !keys.is_empty() && !in_order {
+                let mut slots = Vec::new();
+                root.slots(&mut slots);
+                let input = Box::new(root);
+                root = Operator::Sort { input, keys, slots, limit: limit.clone(), distinct: false };
+                collect = false;
+            }
+            if let Some(limit) = limit {
+                root = Operator::Limit { input: Box::new(root), limit };
+            }
+            Ok(Some(Query {
+                root,
+                output: Vec::new(),
+                columns: Vec::new().into(),
+                rows: planned.rows,
+                outer_slots: Vec::new(),
+                outer_columns: Vec::new(),
+                counted_limit: None,
+            }))
+        })?;
+        let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
+        collect |= plan.subqueries.iter().any(is_read);
+        let plan = Arc::new(plan);
         Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
     }
 }

@@ -15,7 +15,8 @@ use palisade_parser::ast::{self, InsertSource, QueryBody};
 use super::{Cell, InsertPlan};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source, same_name};
-use crate::plan::Query;
+use crate::plan::conditions::OuterSlots;
+use crate::plan::logical::LogicalQuery;
 use crate::{Access, SqlResult};
 
 /// What a row of VALUES counts as beside the expressions in it, in units of a nanosecond ...
@@ -86,7 +87,7 @@ impl Binder<'_> {
                 let own = self.take_scope()?;
                 self.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
                 let planned = self.query(source)?;
-                buffered = planned.root.reads(&table) || !self.subqueries.is_empty();
+                buffered = !self.subqueries.is_empty();
                 self.scopes.push(own);
                 if planned.output.len() != columns.len() {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
@@ -140,6 +141,7 @@ impl Binder<'_> {
             _ => None,
         };
         let plan = Arc::new(self.finish(query)?);
+        buffered |= plan.query.as_ref().is_some_and(|query| query.root.reads(&table));
         Ok(InsertPlan {
             table,
             columns,
@@ -162,12 +164,11 @@ impl Binder<'_> {
     /// own then: the tables' own rows may have moved on.
     fn read_given(
         &mut self,
-        query: &mut Query,
+        query: &mut LogicalQuery,
         updates: &mut [(usize, Cell)],
         slots: &[usize],
     ) -> SqlResult<Option<usize>> {
         let given = self.new_slot();
-        let subqueries = &self.subqueries;
         let mut result = Ok(());
         let mut is_read = false;
         let mut read = |expr: &mut Expr| match &mut expr.node {
@@ -179,12 +180,11 @@ impl Binder<'_> {
                 };
                 (*slot, *column) = (given, query.output.len() - 1);
             }
-            Node::Subquery(subquery) => {
-                let plan = subqueries.get(subquery.number).and_then(Option::as_ref);
-                if plan.is_some_and(|plan| plan.outer_slots.iter().any(|slot| slots.contains(slot))) {
-                    result =
-                        Err(not_supported("ON DUPLICATE KEY UPDATE with a subquery over rows of the SELECT"));
-                }
+            Node::Subquery(subquery)
+                if self.outer_slots(subquery.number).iter().any(|slot| slots.contains(slot)) =>
+            {
+                result =
+                    Err(not_supported("ON DUPLICATE KEY UPDATE with a subquery over rows of the SELECT"));
             }
             _ => {}
         };

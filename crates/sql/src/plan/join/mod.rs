@@ -36,9 +36,9 @@ use self::planned::{Equality, Planned, Pool, Shape, TableSet, product_of, take_w
 use palisade_expr::Expr;
 
 use super::conditions::rejects_null;
+use super::logical::{JoinTree, Leaf};
+use super::lower::Planner;
 use super::{JoinKind, Operator};
-use crate::bind::Binder;
-use crate::bind::from::{JoinTree, Leaf};
 use crate::bind::pace::UNITS_AN_ACCESS;
 
 /// What looking at a condition for a way to read a table counts as, in units of a nanosecond.
@@ -60,8 +60,15 @@ pub struct WantedOrder {
 
 /// Plans the joins of one query block.
 pub struct JoinPlanner<'p, 'a> {
-    /// The binder, for subqueries and statistics.
-    pub binder: &'p Binder<'a>,
+    /// The statement's planner, for what is planned already, and for statistics.
+    pub planner: &'p Planner<'a>,
+    /// The joins.
+    pub joining: Joining,
+}
+
+/// The joins of one query block, but for their tables and conditions.
+#[derive(Debug)]
+pub struct Joining {
     /// Slots of the block's own tables.
     pub local: Vec<usize>,
     /// Columns read, by slot; `None` is all of them.
@@ -87,7 +94,7 @@ impl JoinPlanner<'_, '_> {
     /// Plans a tree of joins under conditions.
     ///
     /// Once the statement is to end what comes out is nothing: the caller asks
-    /// [`checkpoint`](Binder::checkpoint), which fails.
+    /// [`checkpoint`](crate::bind::pace::Pace::checkpoint), which fails.
     pub fn plan(&self, tree: &JoinTree, conditions: Vec<Expr>) -> Joined {
         let planning = Planning {
             planner: self,
@@ -116,9 +123,14 @@ struct Planning<'p, 'a, 't> {
     on: RefCell<HashMap<*const Expr, Pool>>,
 }
 
-impl<'t> Planning<'_, '_, 't> {
+impl<'a, 't> Planning<'_, 'a, 't> {
+    /// The planner of the statement.
+    fn statement(&self) -> &Planner<'a> {
+        self.planner.planner
+    }
+
     fn is_over(&self, units: usize) -> bool {
-        self.planner.binder.is_over(units)
+        self.statement().pace.is_over(units)
     }
 
     /// The conditions of an ON: the same each time.
@@ -149,7 +161,7 @@ impl<'t> Planning<'_, '_, 't> {
         let planned = match joined.as_slice() {
             [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound),
             [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool, bound),
-            [JoinTree::Leaf(leaf)] => Planned::of_leaf(leaf, pool),
+            [JoinTree::Leaf(leaf)] => self.whole(leaf, pool),
             [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, bound),
             joined => self.inner_of(joined, pool, bound),
         };
@@ -216,7 +228,7 @@ impl<'t> Planning<'_, '_, 't> {
         let own = take_within(&mut pool, joined.with(bound));
         let mut planned = self.tree(child, own, bound);
         while !remaining.is_empty() {
-            let next = match self.planner.straight {
+            let next = match self.planner.joining.straight {
                 true => 0,
                 false => self.next_of(&remaining, &planned, &pool, bound.with(joined)),
             };
@@ -239,7 +251,7 @@ impl<'t> Planning<'_, '_, 't> {
             if cost < best {
                 (first, best) = (position, cost);
             }
-            if self.planner.straight || self.is_over(UNITS_A_CANDIDATE + UNITS_A_LOOK * pool.len()) {
+            if self.planner.joining.straight || self.is_over(UNITS_A_CANDIDATE + UNITS_A_LOOK * pool.len()) {
                 break;
             }
         }

@@ -9,9 +9,9 @@ use palisade_schema::{Named, TableDecl};
 
 use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
 use super::{Planning, product_of};
-use crate::bind::from::{TableLeaf, VirtualLeaf};
 use crate::plan::access::{Access, KeyPart, RangeSpec, index_parts};
 use crate::plan::conditions::{equality, exact, expr_slots, order_of, range_specs, reads_slot, spec_exprs};
+use crate::plan::logical::{TableLeaf, VirtualLeaf};
 use crate::plan::virtual_read::VirtualRead;
 use palisade_expr::{Comparison, Expr, Node};
 
@@ -20,15 +20,15 @@ impl<'t> Planning<'_, '_, 't> {
     /// `bound` are the tables whose rows are in place.
     pub(super) fn virtual_table(&self, leaf: &'t VirtualLeaf, filter: Pool, bound: TableSet) -> Planned<'t> {
         let VirtualLeaf { slot, table, .. } = leaf;
-        let used = self.planner.used.iter().find(|(known, _)| known == slot);
+        let used = self.planner.joining.used.iter().find(|(known, _)| known == slot);
         let columns = used.and_then(|(_, columns)| columns.clone());
         let conditions = filter.iter().map(|conjunct| &conjunct.expr);
         let read = VirtualRead::new(table, *slot, conditions, columns);
         let values = read.names.iter().flat_map(|condition| &condition.values);
         let mut slots = Vec::new();
-        values.for_each(|value| expr_slots(self.planner.binder, value, &mut slots));
+        values.for_each(|value| expr_slots(self.statement(), value, &mut slots));
         let parameterised = !self.in_slots(&slots).common(bound).is_empty();
-        let (rows, cost) = virtual_rows(table, &read, self.planner.binder.dictionary.table_count());
+        let (rows, cost) = virtual_rows(table, &read, self.statement().dictionary.table_count());
         let shape = Rc::new(Shape::Virtual { leaf, filter, read });
         Planned { shape, rows, cost, parameterised, ordered: false }
     }
@@ -40,8 +40,9 @@ impl<'t> Planning<'_, '_, 't> {
         let own = self.in_slots(&[slot]);
         let bound = bound.with(own);
         let reading = Reading { slot, own, table, statistics: &table.statistics(), pool: &pool, bound };
-        let used = self.planner.used.iter().find(|(known, _)| *known == slot).map(|(_, columns)| columns);
-        let wanted = self.planner.order.as_ref().filter(|order| order.slot == slot);
+        let used =
+            self.planner.joining.used.iter().find(|(known, _)| *known == slot).map(|(_, columns)| columns);
+        let wanted = self.planner.joining.order.as_ref().filter(|order| order.slot == slot);
         let forced = hints.iter().any(|hint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty());
         let mut best: Option<(f64, Candidate)> = None;
         for (number, index) in table.indexes.iter().enumerate() {
@@ -132,7 +133,7 @@ impl<'t> Planning<'_, '_, 't> {
             let found = pool.iter().enumerate().filter(|(_, conjunct)| usable(conjunct)).find_map(
                 |(at, conjunct)| {
                     equality(&conjunct.expr, slot, column, sql_type)
-                        .filter(|(value, _)| !reads_slot(self.planner.binder, value, slot))
+                        .filter(|(value, _)| !reads_slot(self.statement(), value, slot))
                         .map(|(value, null_safe)| (at, conjunct, value, null_safe))
                 },
             );
@@ -193,7 +194,7 @@ impl<'t> Planning<'_, '_, 't> {
     /// Whether a LIKE pattern has no literal prefix, as far as its parameter shows now.
     fn starts_wild(&self, spec: &RangeSpec) -> bool {
         let RangeSpec::Like(Expr { node: Node::Parameter(number), .. }) = spec else { return false };
-        match self.planner.binder.parameters.get(*number) {
+        match self.statement().parameters.get(*number) {
             Some(Value::Bytes(text)) => matches!(text.first(), None | Some(b'%' | b'_')),
             _ => true,
         }
@@ -203,7 +204,7 @@ impl<'t> Planning<'_, '_, 't> {
         let (expr, _) = end.as_ref()?;
         let value = match &expr.node {
             Node::Literal(value) => value,
-            Node::Parameter(number) => self.planner.binder.parameters.get(*number)?,
+            Node::Parameter(number) => self.statement().parameters.get(*number)?,
             _ => return None,
         };
         match value {
@@ -234,7 +235,7 @@ impl<'t> Planning<'_, '_, 't> {
             }
             let mut dependent = false;
             for spec in &specs {
-                spec_exprs(spec, &mut |expr| dependent |= reads_slot(self.planner.binder, expr, slot));
+                spec_exprs(spec, &mut |expr| dependent |= reads_slot(self.statement(), expr, slot));
             }
             if dependent {
                 continue;

@@ -7,8 +7,9 @@
 use std::rc::Rc;
 
 use super::Planning;
-use crate::bind::from::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::plan::conditions::{expr_slots, selectivity};
+use crate::plan::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
+use crate::plan::lower::PlannedTable;
 use crate::plan::virtual_read::VirtualRead;
 use crate::plan::{Access, JoinKind, Operator};
 use palisade_expr::{Comparison, Domain, Expr, Node};
@@ -136,16 +137,29 @@ impl<'t> Planning<'_, '_, 't> {
         Rc::new(Conjunct { number, tables: self.tables_of(&expr), expr, sides })
     }
 
+    /// What is neither a stored nor a virtual table is read from one end to the other.
+    pub(super) fn whole(&self, leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
+        let table = self.statement().table(leaf.slot());
+        let rows = match (leaf, table) {
+            (_, Some(PlannedTable::Derived(query))) => query.rows.max(1.0),
+            (Leaf::Working { .. }, _) => 10.0,
+            _ => 100.0,
+        };
+        let shape = Rc::new(Shape::Whole { leaf, table: table.cloned(), filter });
+        Planned { shape, rows, cost: rows, parameterised: false, ordered: false }
+    }
+
     /// The block's tables that an expression reads.
     fn tables_of(&self, expr: &Expr) -> TableSet {
         let mut slots = Vec::new();
-        expr_slots(self.planner.binder, expr, &mut slots);
+        expr_slots(self.statement(), expr, &mut slots);
         self.in_slots(&slots)
     }
 
     /// The block's tables that are in these slots.
     pub(super) fn in_slots(&self, slots: &[usize]) -> TableSet {
-        let places = slots.iter().filter_map(|slot| self.planner.local.iter().position(|own| own == slot));
+        let places =
+            slots.iter().filter_map(|slot| self.planner.joining.local.iter().position(|own| own == slot));
         places.fold(TableSet::default(), |set, place| set.with(TableSet::of(place)))
     }
 }
@@ -180,8 +194,10 @@ pub(super) enum Shape<'t> {
         filter: Pool,
         read: VirtualRead,
     },
-    Other {
+    Whole {
         leaf: &'t Leaf,
+        /// What is planned of it, if it is a query.
+        table: Option<PlannedTable>,
         filter: Pool,
     },
     Filter {
@@ -205,17 +221,6 @@ pub(super) enum Shape<'t> {
 impl<'t> Planned<'t> {
     pub(super) fn nothing() -> Planned<'t> {
         Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, parameterised: false, ordered: false }
-    }
-
-    /// What is neither a stored nor a virtual table is read from one end to the other.
-    pub(super) fn of_leaf(leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
-        let rows = match leaf {
-            Leaf::Derived { query, .. } => query.rows.max(1.0),
-            Leaf::Working { .. } => 10.0,
-            Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Recursive { .. } => 100.0,
-        };
-        let shape = Rc::new(Shape::Other { leaf, filter });
-        Planned { shape, rows, cost: rows, parameterised: false, ordered: false }
     }
 
     /// Its rows for which these conditions hold.
@@ -249,7 +254,7 @@ impl<'t> Planned<'t> {
                 filter: all_of(filter),
                 read: read.clone(),
             },
-            Shape::Other { leaf, filter } => other_operator(leaf, all_of(filter)),
+            Shape::Whole { leaf, table, filter } => whole_operator(leaf, table.clone(), all_of(filter)),
             Shape::Filter { input, conditions } => match all_of(conditions) {
                 Some(condition) => Operator::Filter { input: Box::new(input.operator()), condition },
                 None => input.operator(),
@@ -278,17 +283,18 @@ impl<'t> Planned<'t> {
 }
 
 /// What reads a table that is neither stored nor virtual.
-fn other_operator(leaf: &Leaf, filter: Option<Expr>) -> Operator {
-    match leaf {
-        Leaf::Recursive { slot, recursion, alias } => {
-            Operator::Recursive { slot: *slot, recursion: recursion.clone(), filter, alias: alias.clone() }
+fn whole_operator(leaf: &Leaf, table: Option<PlannedTable>, filter: Option<Expr>) -> Operator {
+    let slot = leaf.slot();
+    match (leaf, table) {
+        (Leaf::Recursive { alias, .. }, Some(PlannedTable::Recursive(recursion))) => {
+            Operator::Recursive { slot, recursion, filter, alias: alias.clone() }
         }
-        Leaf::Working { slot, table, alias } => {
-            Operator::Working { slot: *slot, table: *table, filter, alias: alias.clone() }
+        (Leaf::Derived { alias, .. }, Some(PlannedTable::Derived(query))) => {
+            Operator::Derived { slot, query, filter, alias: alias.clone() }
         }
-        Leaf::Derived { slot, query, alias } => {
-            Operator::Derived { slot: *slot, query: query.clone(), filter, alias: alias.clone() }
+        (Leaf::Working { table, alias, .. }, _) => {
+            Operator::Working { slot, table: *table, filter, alias: alias.clone() }
         }
-        Leaf::Table(_) | Leaf::Virtual(_) => unreachable!("such a table has a path"),
+        _ => unreachable!("queries are planned before the joins that read them, other tables have a path"),
     }
 }

@@ -1,5 +1,4 @@
-//! From a query's parse tree to its operators: FROM and WHERE become joins, then grouping, HAVING, DISTINCT, order and
-//! limit are stacked on top.
+//! From a query's parse tree to its logical plan: blocks with every name resolved.
 
 use std::sync::Arc;
 
@@ -15,13 +14,12 @@ use palisade_parser::ast::{self, QueryBody, SelectItem};
 
 use super::arrange::Arrangement;
 use super::dependence::{Dependence, Derived, Undetermined, in_message};
-use super::extremes::{Extreme, first_row};
 use super::grouping::{Above, Finish, reads_aggregate};
-use super::join::{JoinPlanner, WantedOrder};
-use super::{Limit, Operator, Query};
-use crate::bind::scope::{Clause, Scope, same_name};
-use crate::bind::types::{chosen_as_number, member_itself};
-use crate::bind::{Binder, CommonTable};
+use super::scope::{Clause, Scope, same_name};
+use super::types::{chosen_as_number, member_itself};
+use super::{Binder, CommonTable};
+use crate::plan::Limit;
+use crate::plan::logical::{Block, Body, Grouping, LogicalQuery, Order};
 use crate::sink::ColumnMeta;
 use crate::{SqlError, SqlResult};
 
@@ -31,8 +29,8 @@ const LONGEST_NAME: usize = 255;
 const MAX_DEPTH: usize = 61;
 
 impl Binder<'_> {
-    /// Binds and plans a query.
-    pub fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
+    /// Binds a query.
+    pub fn query(&mut self, query: &ast::Query) -> SqlResult<LogicalQuery> {
         if self.depth >= MAX_DEPTH {
             return Err(mysql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
         }
@@ -54,7 +52,7 @@ impl Binder<'_> {
         body: &QueryBody,
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<LogicalQuery> {
         match body {
             QueryBody::Select(select) => self.select(select, order_by, limit),
             QueryBody::Table(name) => {
@@ -104,21 +102,11 @@ impl Binder<'_> {
                         shape.nullable,
                     ));
                 }
-                let columns: Vec<_> = output
-                    .iter()
-                    .enumerate()
-                    .map(|(at, expr)| ColumnMeta::computed(format!("column_{at}"), expr.ty.clone()))
-                    .collect();
-                let rows = bound.len() as f64;
-                let query = Query {
-                    root: Operator::Values { slot, rows: bound },
-                    output,
-                    columns: columns.into(),
-                    rows,
-                    outer_slots: Vec::new(),
-                    outer_columns: Vec::new(),
-                    counted_limit: None,
+                let computed = |(at, expr): (usize, &Expr)| {
+                    ColumnMeta::computed(format!("column_{at}"), expr.ty.clone())
                 };
+                let columns = output.iter().enumerate().map(computed).collect();
+                let query = LogicalQuery::new(Body::Values { slot, rows: bound }, output, columns);
                 if order_by.is_empty() && limit.is_none() {
                     Ok(query)
                 } else {
@@ -159,7 +147,7 @@ impl Binder<'_> {
         select: &ast::Select,
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<LogicalQuery> {
         self.scopes.push(Scope::default());
         let planned = self.select_in_scope(select, order_by, limit);
         self.scopes.pop();
@@ -171,7 +159,7 @@ impl Binder<'_> {
         select: &ast::Select,
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<LogicalQuery> {
         if order_by.is_empty()
             && let Some(split) = self.split_extremes(select)
         {
@@ -187,7 +175,7 @@ impl Binder<'_> {
         self.scope().group_width = select.group_by.len();
         self.scope().is_summed_up = select.rollup;
         let tree = self.from(&select.from)?;
-        let mut conditions = match &select.filter {
+        let conditions = match &select.filter {
             Some(filter) => self.filter(filter)?,
             None => Vec::new(),
         };
@@ -231,11 +219,8 @@ impl Binder<'_> {
             finish.keys.clear();
         }
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
-        // What is read of each table decides whether an index alone has it; so it is looked up before grouping
-        // replaces expressions.
-        let mut used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
-        if keeps_sources && !grouped {
-            used.iter_mut().for_each(|(_, columns)| *columns = None);
+        let whole_rows = keeps_sources && !grouped;
+        if whole_rows {
             self.kept_sources.clone_from(&scope.sources);
         }
         let is_derived = self.derived_depth > 0;
@@ -262,75 +247,38 @@ impl Binder<'_> {
         let is_known = is_derived && !select.rollup;
         self.last_derived = is_known.then(|| Arc::new(Derived::new(dependence, output.clone())));
 
-        let extreme = Extreme::of(&scope, &finish);
-        let wanted = match &extreme {
-            Some(extreme) => Some(extreme.order.clone()),
-            None => self.wanted_order(&finish, grouped, select, limit.as_ref(), &local),
-        };
-        conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
-        let (mut root, mut rows, ordered) = match &tree {
-            None => {
-                let root = match Expr::all_of(conditions) {
-                    Some(condition) => Operator::Filter { input: Box::new(Operator::Dual), condition },
-                    None => Operator::Dual,
-                };
-                (root, 1.0, false)
-            }
-            Some(tree) => {
-                let planner = JoinPlanner {
-                    binder: self,
-                    local,
-                    used,
-                    order: wanted.clone(),
-                    straight: select.options.straight_join,
-                };
-                let planned = planner.plan(tree, conditions);
-                self.checkpoint(0)?;
-                (planned.operator, planned.rows, planned.ordered && wanted.is_some())
-            }
-        };
-        if extreme.is_some() && ordered {
-            root = first_row(root);
-        }
-        if grouped {
-            let slot =
-                finish.slot.ok_or_else(|| SqlError::internal("a grouped query has a slot for its groups"))?;
-            rows = if finish.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
-            root = Operator::Aggregate {
-                input: Box::new(root),
+        let grouping = match (grouped, finish.slot) {
+            (false, _) => None,
+            (true, None) => return Err(SqlError::internal("a grouped query has a slot for its groups")),
+            (true, Some(slot)) => Some(Grouping {
+                slot,
                 group: finish.group,
                 aggregates: std::mem::take(&mut scope.aggregates),
-                slot,
                 rollup: select.rollup,
                 keep: finish.keep,
                 kept_keys: finish.kept_keys,
-            };
-        }
-        if let Some(condition) = finish.having {
-            root = Operator::Filter { input: Box::new(root), condition };
-        }
-        let windowed = !finish.windows.is_empty();
-        for window in finish.windows {
-            root = Operator::Window { input: Box::new(root), window };
-        }
-        let counted = select.options.calc_found_rows;
-        let arrangement = Arrangement { root, output, columns: &columns, keys: finish.keys };
-        let is_ordered = ordered && !grouped && !windowed;
-        let sorted_limit = if counted { None } else { limit.clone() };
-        let (mut root, output) = arrangement.finish(self, select.distinct, is_ordered, sorted_limit);
-        let mut counted_limit = None;
-        if let Some(limit) = limit {
-            if counted {
-                counted_limit = Some(limit);
-            } else {
-                root = Operator::Limit { input: Box::new(root), limit };
-            }
-        }
+            }),
+        };
+        let mut arrangement = Arrangement { output, columns: &columns, keys: finish.keys };
+        let (projection, distinct) = arrangement.arrange(self, select.distinct);
+        let Arrangement { output, keys, .. } = arrangement;
         let outer_slots = std::mem::take(&mut scope.outer_slots);
         let outer_columns = std::mem::take(&mut scope.outer_columns);
         *self.scope() = scope;
-        let columns = columns.into();
-        Ok(Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit })
+        let body = Body::Block(Box::new(Block {
+            tree,
+            conditions,
+            grouping,
+            having: finish.having,
+            windows: finish.windows,
+            projection,
+            distinct,
+            order: Order { keys, limit },
+            counts_all: select.options.calc_found_rows,
+            straight: select.options.straight_join,
+            whole_rows,
+        }));
+        Ok(LogicalQuery { body, output, columns, outer_slots, outer_columns })
     }
 
     /// Binds GROUP BY.
@@ -526,113 +474,6 @@ impl Binder<'_> {
                 Some(palisade_expr::convert::display_text(value.as_ref(), &expr.ty).len() as u32);
         }
         meta
-    }
-
-    /// Columns read of each local table; `None` where a subquery may read any.
-    fn used_columns(
-        &self,
-        scope: &Scope,
-        local: &[usize],
-        output: &[Expr],
-        finish: &Finish,
-        conditions: &[Expr],
-        tree: Option<&crate::bind::from::JoinTree>,
-    ) -> Vec<(usize, Option<Vec<usize>>)> {
-        let mut used: Vec<(usize, Option<Vec<usize>>)> =
-            local.iter().map(|slot| (*slot, Some(Vec::new()))).collect();
-        let mut visit = |expr: &Expr| {
-            expr.walk(&mut |expr| match &expr.node {
-                Node::Column { slot, column, .. } => {
-                    if let Some((_, Some(columns))) = used.iter_mut().find(|(known, _)| known == slot)
-                        && !columns.contains(column)
-                    {
-                        columns.push(*column);
-                    }
-                }
-                Node::Subquery(subquery) => {
-                    if let Some(Some(plan)) = self.subqueries.get(subquery.number) {
-                        for (slot, columns) in &mut used {
-                            if plan.outer_slots.contains(slot) {
-                                *columns = None;
-                            }
-                        }
-                    }
-                }
-                _ => {}
-            });
-        };
-        output.iter().for_each(&mut visit);
-        conditions.iter().for_each(&mut visit);
-        finish.having.iter().for_each(&mut visit);
-        finish.group.iter().for_each(&mut visit);
-        finish.keys.iter().for_each(|key| visit(&key.expr));
-        for mut window in finish.windows.iter().cloned() {
-            window.exprs_mut(&mut |expr| visit(expr));
-        }
-        for spec in &scope.aggregates {
-            spec.arguments.iter().for_each(&mut visit);
-            spec.order_by.iter().for_each(|key| visit(&key.expr));
-        }
-        if let Some(tree) = tree {
-            on_conditions(tree, &mut visit);
-        }
-        used
-    }
-
-    fn wanted_order(
-        &self,
-        finish: &Finish,
-        grouped: bool,
-        select: &ast::Select,
-        limit: Option<&Limit>,
-        local: &[usize],
-    ) -> Option<WantedOrder> {
-        if grouped || select.distinct || finish.keys.is_empty() || !finish.windows.is_empty() {
-            return None;
-        }
-        let mut keys = Vec::with_capacity(finish.keys.len());
-        let mut from = None;
-        for key in &finish.keys {
-            let Node::Column { slot, column, .. } = &key.expr.node else { return None };
-            if !local.contains(slot)
-                || key.expr.has_own_collation()
-                || *from.get_or_insert(*slot) != *slot
-                || matches!(key.expr.ty, SqlType::Enum { .. } | SqlType::Set { .. })
-            {
-                return None;
-            }
-            keys.push((*column, key.descending));
-        }
-        let number = |expr: &Expr| match &expr.node {
-            Node::Literal(palisade_catalog::Value::Int(value)) => Some(*value as f64),
-            Node::Parameter(position) => match self.parameters.get(*position) {
-                Some(palisade_catalog::Value::Int(value)) => Some(*value as f64),
-                Some(palisade_catalog::Value::UInt(value)) => Some(*value as f64),
-                _ => None,
-            },
-            _ => None,
-        };
-        let limit = limit.and_then(|limit| {
-            let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
-            Some(number(&limit.count)? + offset)
-        });
-        Some(WantedOrder { slot: from?, keys, limit })
-    }
-}
-
-fn on_conditions(tree: &crate::bind::from::JoinTree, visit: &mut dyn FnMut(&Expr)) {
-    use crate::bind::from::JoinTree;
-    match tree {
-        JoinTree::Leaf(_) => {}
-        JoinTree::Inner(children, on) => {
-            on.iter().for_each(&mut *visit);
-            children.iter().for_each(|child| on_conditions(child, visit));
-        }
-        JoinTree::Left(left, right, on) => {
-            on.iter().for_each(&mut *visit);
-            on_conditions(left, visit);
-            on_conditions(right, visit);
-        }
     }
 }
 

@@ -9,12 +9,12 @@ use palisade_expr::mode::SqlMode;
 use palisade_expr::order::SortKey;
 use palisade_expr::{Expr, Node};
 
-use super::KeptKey;
-use super::conditions::expr_slots;
+use super::Binder;
 use super::dependence::{Dependence, Undetermined, in_message};
-use super::window::WindowPlan;
-use crate::bind::Binder;
-use crate::bind::scope::Scope;
+use super::scope::Scope;
+use crate::plan::KeptKey;
+use crate::plan::conditions::expr_slots;
+use crate::plan::window::WindowPlan;
 use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {

@@ -24,9 +24,10 @@ use std::sync::Arc;
 use palisade_expr::func::control::{ANY_VALUE, GROUPING};
 use palisade_expr::{Comparison, Expr, Node, Truth};
 
-use crate::bind::Binder;
-use crate::bind::from::JoinTree;
-use crate::bind::scope::Scope;
+use super::Binder;
+use super::scope::Scope;
+use crate::plan::logical::JoinTree;
+use crate::plan::window::WindowPlan;
 
 /// A column of a slot.
 type ColumnId = (usize, usize);
@@ -326,7 +327,7 @@ pub(super) struct Undetermined<'q> {
     /// Expressions that are determined as a whole wherever they stand within another one.
     pub(super) whole: &'q [Expr],
     /// The windows of the block: arguments of their functions are part of what calls them.
-    pub(super) windows: &'q [super::window::WindowPlan],
+    pub(super) windows: &'q [WindowPlan],
 }
 
 impl Undetermined<'_> {
@@ -352,7 +353,7 @@ impl Undetermined<'_> {
                 expr.children(&mut |child| found = found.take().or_else(|| self.find(child)));
                 let query = self.binder.subqueries.get(subquery.number).and_then(Option::as_ref);
                 let outer = query.iter().flat_map(|query| &query.outer_columns);
-                let undetermined = |column: &&crate::bind::scope::OuterColumn| {
+                let undetermined = |column: &&super::scope::OuterColumn| {
                     self.local.contains(&column.slot) && !(self.is_determined)(column.slot, column.column)
                 };
                 found = found

@@ -13,39 +13,43 @@ use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Coercibility, Expr, Node};
 use palisade_parser::ast::{self, QueryBody, SetOperator};
 
+use super::Binder;
+use super::scope::{Clause, Scope};
 use super::select::slot_column;
-use super::{Operator, Query, SetStep};
+use super::types::transcode_to;
 use crate::SqlResult;
-use crate::bind::Binder;
-use crate::bind::scope::{Clause, Scope};
-use crate::bind::types::transcode_to;
+use crate::plan::SetStep;
+use crate::plan::logical::{Body, Combination, LogicalQuery, Order};
 use crate::sink::ColumnMeta;
 
 impl Binder<'_> {
     /// ORDER BY and LIMIT over a finished query: only its own columns can be ordered by.
     pub(super) fn over(
         &mut self,
-        inner: Query,
+        inner: LogicalQuery,
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<LogicalQuery> {
         let slot = self.new_slot();
         let column = |(position, (expr, meta)): (usize, (&Expr, &ColumnMeta))| {
             slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable)
         };
-        let output = inner.output.iter().zip(&*inner.columns).enumerate().map(column).collect();
-        let root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
-        self.over_slot(Query { root, output, counted_limit: None, ..inner }, slot, order_by, limit)
+        let output: Vec<Expr> = inner.output.iter().zip(&inner.columns).enumerate().map(column).collect();
+        let columns = inner.columns.clone();
+        let order = self.order_over(&columns, &output, order_by, limit)?;
+        let (outer_slots, outer_columns) = (inner.outer_slots.clone(), inner.outer_columns.clone());
+        let body = Body::Arranged { inner: Box::new(inner), slot, order };
+        Ok(LogicalQuery { body, output, columns, outer_slots, outer_columns })
     }
 
-    /// Binds and plans a combination: each query is projected into one slot, in the types that hold the values of all.
+    /// Binds a combination: each query is projected into one slot, in the types that hold the values of all.
     pub(super) fn combination(
         &mut self,
         first: &QueryBody,
         rest: &[ast::CombinationTerm],
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<LogicalQuery> {
         let mut parts = vec![self.body(first, &[], None)?];
         let mut steps = Vec::with_capacity(rest.len());
         for term in rest {
@@ -92,33 +96,13 @@ impl Binder<'_> {
         outer_slots.dedup();
         let outer_columns = parts.iter().flat_map(|part| part.outer_columns.clone()).collect();
         self.last_derived = None;
-        let rows = parts.iter().map(|part| part.rows).sum();
-        let inputs = parts
-            .into_iter()
-            .map(|part| {
-                let output = part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty));
-                Ok(Operator::Project {
-                    input: Box::new(part.root),
-                    output: output.collect::<SqlResult<_>>()?,
-                    slot,
-                })
-            })
-            .collect::<SqlResult<_>>()?;
-        let root = Operator::Union { inputs, slot, steps, types };
-        let query = Query {
-            root,
-            output,
-            columns: columns.into(),
-            rows,
-            outer_slots,
-            outer_columns,
-            counted_limit: None,
-        };
-        if order_by.is_empty() && limit.is_none() {
-            Ok(query)
-        } else {
-            self.over_slot(query, slot, order_by, limit)
+        for part in &mut parts {
+            let output = std::mem::take(&mut part.output).into_iter().zip(&types);
+            part.output = output.map(|(expr, ty)| converted(expr, ty)).collect::<SqlResult<_>>()?;
         }
+        let order = self.order_over(&columns, &output, order_by, limit)?;
+        let body = Body::Combination(Box::new(Combination { inputs: parts, steps, slot, types, order }));
+        Ok(LogicalQuery { body, output, columns, outer_slots, outer_columns })
     }
 
     /// ORDER BY's keys over a combination, which aggregates nothing: 3028.
@@ -135,40 +119,25 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    /// As [`over`](Self::over), for a query whose output is the columns of one slot already.
-    fn over_slot(
+    /// ORDER BY and LIMIT over a query's columns, which are those of one slot.
+    fn order_over(
         &mut self,
-        mut query: Query,
-        slot: usize,
+        columns: &[ColumnMeta],
+        output: &[Expr],
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
+    ) -> SqlResult<Order> {
+        if order_by.is_empty() && limit.is_none() {
+            return Ok(Order::default());
+        }
         self.scopes.push(Scope {
-            items: query
-                .columns
-                .iter()
-                .map(|meta| meta.name.clone())
-                .zip(query.output.iter().cloned())
-                .collect(),
+            items: columns.iter().map(|meta| meta.name.clone()).zip(output.iter().cloned()).collect(),
             clause: Clause::Order,
             ..Scope::default()
         });
         let keys = self.combined_keys(order_by);
         self.scopes.pop();
-        let (keys, limit) = (keys?, self.limit(limit)?);
-        if !keys.is_empty() {
-            query.root = Operator::Sort {
-                input: Box::new(query.root),
-                keys,
-                slots: vec![slot],
-                limit: limit.clone(),
-                distinct: false,
-            };
-        }
-        if let Some(limit) = limit {
-            query.root = Operator::Limit { input: Box::new(query.root), limit };
-        }
-        Ok(query)
+        Ok(Order { keys: keys?, limit: self.limit(limit)? })
     }
 }
 
