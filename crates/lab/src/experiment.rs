@@ -12,6 +12,7 @@
 //! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
 //! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index | load, clients |
 //! | `page-compression` | LinkBench's | codec, clients |
+//! | `tpch` | the suite's statements, each by itself | statement |
 //!
 //! A new one implements [`Experiment`], stands in [`ALL`] and has its lines in docs/lab.md.
 
@@ -26,6 +27,7 @@ use crate::process;
 use crate::results::{Better, Counter, Description, Factor, Measure};
 use crate::server::Server;
 use crate::spec::Address;
+use crate::suite;
 use crate::sysbench;
 use crate::tool::Tool;
 
@@ -41,6 +43,7 @@ mod placement;
 mod queue;
 mod redo_pipeline;
 mod server_turns;
+mod suites;
 
 /// The level of each factor.
 pub type Levels = BTreeMap<String, String>;
@@ -122,6 +125,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &checkpoint::Checkpoint,
     &doublewrite::Doublewrite,
     &page_compression::PageCompression,
+    &suites::OfSuite(&suite::tpch::SUITE),
 ];
 
 /// The experiment of that name.
@@ -148,7 +152,7 @@ fn base_settings_with(own: &[(&'static str, &'static str)]) -> Vec<(&'static str
 }
 
 /// How large an experiment is. A size that it does not have is `None`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
     /// How often everything runs.
     pub repeats: u32,
@@ -162,6 +166,10 @@ pub struct Scale {
     pub tables: Option<u32>,
     /// Rows of each table.
     pub rows: Option<u32>,
+    /// The scale of a suite's data.
+    pub factor: Option<f64>,
+    /// How long a statement of a suite may take.
+    pub limit: Option<Duration>,
     /// Rest between runs, so that one server's aftermath falls less on the next.
     pub pause: Duration,
 }
@@ -176,6 +184,8 @@ impl Scale {
             statements: None,
             tables: None,
             rows: None,
+            factor: None,
+            limit: None,
             pause: Duration::from_secs(1),
         }
     }
@@ -209,12 +219,23 @@ impl Scale {
         Scale { rows: Some(rows), ..self }
     }
 
+    fn factor(self, factor: f64) -> Scale {
+        Scale { factor: Some(factor), ..self }
+    }
+
+    fn limit(self, limit: Duration) -> Scale {
+        Scale { limit: Some(limit), ..self }
+    }
+
     fn pause(self, pause: Duration) -> Scale {
         Scale { pause, ..self }
     }
 
-    /// With those numbers of clients only that some of the levels have.
+    /// With those numbers of clients only that some of the levels have, where they vary.
     pub fn confined(&self, levels: &[Levels]) -> Scale {
+        if levels.iter().all(|levels| !levels.contains_key(CLIENTS)) {
+            return self.clone();
+        }
         let has = |clients: &u32| {
             let clients = clients.to_string();
             levels.iter().any(|levels| levels.get(CLIENTS) == Some(&clients))
@@ -236,6 +257,9 @@ impl Scale {
             ("clients".to_owned(), clients.join(",")),
             ("pause_s".to_owned(), self.pause.as_secs_f64().to_string()),
         ];
+        let factor = self.factor.map(|factor| ("scale".to_owned(), factor.to_string()));
+        let limit = self.limit.map(|limit| ("limit_s".to_owned(), limit.as_secs_f64().to_string()));
+        let more = more.into_iter().chain(factor).chain(limit);
         let length = self.length.map(|length| ("seconds".to_owned(), length.shown()));
         sizes.chain(more).chain(length).collect()
     }
@@ -310,11 +334,13 @@ pub struct Measurement {
     pub lines: BTreeMap<String, Vec<f64>>,
     /// The server's counters.
     pub counters: BTreeMap<String, Counter>,
+    /// What the server answered, shortened so that the answers of servers can be compared.
+    pub answer: Option<String>,
     /// What was done, as one would type it.
     pub commands: Vec<String>,
 }
 
-/// The factor that every experiment has.
+/// The factor that most experiments have.
 const CLIENTS: &str = "clients";
 
 fn factor(key: &str, title: &str) -> Factor {
@@ -510,7 +536,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression, tpch"
         );
         assert!(find("hot-rows").is_ok());
     }

@@ -12,8 +12,10 @@ use palisade_lab::error::{Error, Result};
 use palisade_lab::experiment::{self, Length, Scale};
 use palisade_lab::results::{Outcome, Results};
 use palisade_lab::runner::{self, Order};
-use palisade_lab::spec::ServerSpec;
-use palisade_lab::{report, tool};
+use palisade_lab::server::Server;
+use palisade_lab::spec::{Place, ServerSpec};
+use palisade_lab::standing::Standing;
+use palisade_lab::{report, suite, tool};
 
 /// Experiments that compare servers speaking MySQL's protocol, with reports that show their spread.
 #[derive(Debug, Parser)]
@@ -28,7 +30,9 @@ enum Command {
     /// Names the experiments and what they ask
     List,
     /// Runs an experiment and writes results.json and report.html
-    Run(RunArguments),
+    Run(Box<RunArguments>),
+    /// Fills a schema with a suite's data, for experiments to find and leave there
+    Load(LoadArguments),
     /// Makes the report of results anew, from the JSON alone
     Report {
         /// results.json
@@ -37,6 +41,18 @@ enum Command {
         #[arg(long)]
         output: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Args)]
+struct LoadArguments {
+    /// tpch
+    suite: String,
+    /// NAME=USER[:PASSWORD]@HOST[:PORT]
+    #[arg(long = "server", value_name = "NAME=WHERE", required = true)]
+    servers: Vec<ServerSpec>,
+    /// The scale of the data
+    #[arg(long, value_parser = scale_factor)]
+    scale: f64,
 }
 
 #[derive(Debug, Args)]
@@ -68,6 +84,12 @@ struct RunArguments {
     /// Rows of each table; of hot-rows the hot ones, of queue the jobs
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rows: Option<u32>,
+    /// The scale of a suite's data: 0.01 to 1 or more
+    #[arg(long, value_parser = scale_factor)]
+    scale: Option<f64>,
+    /// How long a statement of a suite may take, in seconds
+    #[arg(long, value_parser = some_seconds)]
+    limit: Option<Duration>,
     /// Rest between runs, in seconds
     #[arg(long, value_parser = seconds)]
     pause: Option<Duration>,
@@ -95,6 +117,13 @@ fn some_seconds(text: &str) -> std::result::Result<Duration, String> {
         .and_then(|length| if length.is_zero() { Err("it has no length".to_owned()) } else { Ok(length) })
 }
 
+fn scale_factor(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale <= 100.0 => Ok(scale),
+        _ => Err(format!("'{text}' is not a scale between 0 and 100")),
+    }
+}
+
 fn factor_and_level(text: &str) -> std::result::Result<(String, String), String> {
     let (factor, level) = text.split_once('=').ok_or_else(|| format!("'{text}' is not FACTOR=LEVEL"))?;
     Ok((factor.to_owned(), level.to_owned()))
@@ -106,7 +135,8 @@ fn main() -> ExitCode {
             list();
             Ok(true)
         }
-        Command::Run(arguments) => run(arguments),
+        Command::Run(arguments) => run(*arguments),
+        Command::Load(arguments) => load(&arguments).map(|()| true),
         Command::Report { results, output } => again(&results, output).map(|()| true),
     };
     match outcome {
@@ -175,9 +205,35 @@ fn run(arguments: RunArguments) -> Result<bool> {
     for choice in &results.choices {
         println!("{}", choice.line());
     }
+    if let Some(standing) = Standing::of(&results) {
+        println!("{}\n{}", standing.markdown(), standing.sentence());
+    }
     println!("{}", Noise::shown(results.noise));
     let failed = results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Failed(_)));
     Ok(!failed && tool::check_interrupted().is_ok())
+}
+
+/// Fills a schema on each server, where it is not complete.
+fn load(arguments: &LoadArguments) -> Result<()> {
+    let suite = suite::find(&arguments.suite)?;
+    tool::catch_signals().map_err(|error| Error::Usage(format!("signals cannot be caught: {error}")))?;
+    for spec in &arguments.servers {
+        let Place::At(address) = &spec.place else {
+            return Err(Error::Usage(format!(
+                "{} would go with its data: name a server that runs",
+                spec.name
+            )));
+        };
+        let mut server = Server::at(&spec.name, address.clone())?;
+        let schema = suite.schema(arguments.scale);
+        if suite::load::is_loaded(&mut server, suite, arguments.scale)? {
+            println!("{}: {schema} is complete", spec.name);
+        } else {
+            suite::load::load(&mut server, suite, arguments.scale)?;
+            println!("{}: {schema} is loaded", spec.name);
+        }
+    }
+    Ok(())
 }
 
 /// The experiment's sizes with those of the command line; one that it does not have is refused.
@@ -194,6 +250,16 @@ fn scale(mut scale: Scale, arguments: &RunArguments) -> Result<Scale> {
             (Some(_), Some(_)) => *size = wanted,
             (_, None) => {}
         }
+    }
+    if let Some(factor) = arguments.scale
+        && scale.factor.replace(factor).is_none()
+    {
+        return lacks("scale");
+    }
+    if let Some(limit) = arguments.limit
+        && scale.limit.replace(limit).is_none()
+    {
+        return lacks("limit");
     }
     match (scale.length, arguments.seconds) {
         (None, Some(_)) => return lacks("seconds"),
@@ -227,7 +293,6 @@ fn command_line() -> Vec<String> {
 }
 
 fn without_password(argument: &str) -> String {
-    use palisade_lab::spec::Place;
     match argument.parse::<ServerSpec>() {
         Ok(ServerSpec { name, place: Place::At(address) }) if !address.password.is_empty() => {
             format!("{name}={address}")
@@ -250,7 +315,7 @@ mod tests {
 
     fn arguments(line: &str) -> RunArguments {
         match Arguments::try_parse_from(line.split(' ')).expect("a command line").command {
-            Command::Run(arguments) => arguments,
+            Command::Run(arguments) => *arguments,
             other => panic!("{other:?}"),
         }
     }

@@ -51,6 +51,7 @@ pub fn html(results: &Results) -> String {
     }
     if let Some(measure) = experiment.measures.first().filter(|measure| is_measured(results, measure)) {
         page.element("h2", &format!("Ratios: {}", heading(measure)));
+        table::standing(&mut page, results);
         table::ratios(&mut page, results, measure);
     }
     seconds(&mut page, results);

@@ -77,6 +77,9 @@ pub struct Description {
     /// The level of that setting with which the server chooses by itself.
     #[serde(default)]
     pub chooser: Option<Chooser>,
+    /// Whether the first measure's values along `x` add up to something: the cost of all statements.
+    #[serde(default)]
+    pub sums: bool,
 }
 
 /// Something that varies.
@@ -174,6 +177,9 @@ pub struct Run {
     /// What else was looked at second by second, by its title, where the experiment does.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lines: BTreeMap<String, Vec<f64>>,
+    /// What the server answered, shortened so that the answers of servers can be compared, where the experiment does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// The server's counters over the run.
     pub counters: BTreeMap<String, Counter>,
 }
@@ -324,6 +330,7 @@ pub(crate) mod tests {
                     level: "AUTO".to_owned(),
                     among: vec!["ON".to_owned(), "OFF".to_owned()],
                 }),
+                sums: false,
             },
             started: String::new(),
             took_s: 1.0,

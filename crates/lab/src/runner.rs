@@ -463,6 +463,7 @@ impl<'a> Rounds<'a> {
                     by_second: measurement.by_second,
                     stolen_by_second: measurement.stolen_by_second,
                     lines: measurement.lines,
+                    answer: measurement.answer,
                     counters: measurement.counters,
                 });
             }

@@ -87,6 +87,7 @@ impl Experiment for Checkpoint {
             within: None,
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

@@ -106,6 +106,7 @@ impl Experiment for Doublewrite {
             within: None,
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

@@ -48,6 +48,7 @@ impl Experiment for HotRows {
             within: None,
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

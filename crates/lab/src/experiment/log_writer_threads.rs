@@ -61,6 +61,7 @@ impl Experiment for LogWriterThreads {
             within: Some(VARIABLE.to_owned()),
             turning: None,
             chooser: Some(chooser()),
+            sums: false,
         }
     }
 

@@ -30,6 +30,7 @@ impl Experiment for LogWriterThreadsOltp {
             within: Some(VARIABLE.to_owned()),
             turning: None,
             chooser: Some(log_writer_threads::chooser()),
+            sums: false,
         }
     }
 

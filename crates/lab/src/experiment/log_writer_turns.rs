@@ -42,6 +42,7 @@ impl Experiment for LogWriterTurns {
             within: Some(VARIABLE.to_owned()),
             turning: Some(VARIABLE.to_owned()),
             chooser: Some(log_writer_threads::chooser()),
+            sums: false,
         }
     }
 

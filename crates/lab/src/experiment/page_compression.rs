@@ -157,6 +157,7 @@ impl Experiment for PageCompression {
             within: Some(COMPRESSION.to_owned()),
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

@@ -50,6 +50,7 @@ impl Experiment for Queue {
             within: None,
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

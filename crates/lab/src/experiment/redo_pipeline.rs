@@ -42,6 +42,7 @@ impl Experiment for RedoPipeline {
             within: Some(PLACEMENT.to_owned()),
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

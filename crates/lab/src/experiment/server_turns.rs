@@ -39,6 +39,7 @@ impl Experiment for ServerTurns {
             within: None,
             turning: None,
             chooser: None,
+            sums: false,
         }
     }
 

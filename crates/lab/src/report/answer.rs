@@ -1,7 +1,8 @@
 //! The answer to the experiment's question in one sentence, by its first measure.
 //!
 //! Of several servers it is how the first compares with each other one: the geometric mean of the ratios at
-//! all points, and at how many of them it is ahead or behind by more than the runs differ. Of one server it
+//! all points, and at how many of them it is ahead or behind by more than the runs differ; where the points add up it
+//! is its sum over the better one's ([`Standing`]). Of one server it
 //! is how a setting that it chooses by itself compares with the better fixed one, or how far its numbers lie
 //! apart.
 
@@ -9,6 +10,7 @@ use crate::compare::{Choice, Verdict};
 use crate::report::table::{Point, points};
 use crate::report::{capital, number};
 use crate::results::{Better, Measure, Results};
+use crate::standing::Standing;
 use crate::stats::{self, RatioSummary};
 
 /// The sentence.
@@ -16,6 +18,9 @@ pub fn sentence(results: &Results) -> String {
     let Some(measure) = results.experiment.measures.first() else {
         return "Nothing was measured.".to_owned();
     };
+    if let Some(standing) = Standing::of(results) {
+        return standing.sentence();
+    }
     let all = points(results, measure);
     let by_server: Vec<String> =
         (1..results.servers.len()).filter_map(|place| between(results, measure, &all, place)).collect();

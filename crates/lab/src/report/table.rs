@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::compare::{best, percent};
 use crate::report::{Page, escape, number, ratio, sample};
 use crate::results::{Cell, Measure, Outcome, Results};
+use crate::standing::Standing;
 use crate::stats;
 
 /// A measure: a row for the levels of all factors, a column for each server.
@@ -63,6 +64,27 @@ pub fn ratios(page: &mut Page, results: &Results, measure: &Measure) {
     }
     let experiment = &results.experiment;
     within_servers(page, results, measure, experiment.within.as_ref().unwrap_or(&experiment.x));
+}
+
+/// The first server beside the better of the others, where the points add up; and the answers that differ.
+pub fn standing(page: &mut Page, results: &Results) {
+    let Some(standing) = Standing::of(results) else { return };
+    page.element("h3", "Medians, and ratios to the better of the others");
+    page.raw("<table>\n");
+    for (place, row) in standing.table().iter().enumerate() {
+        let cell = |(column, text): (usize, &String)| match place == 0 || column == 0 {
+            true => format!("<th>{}</th>", escape(text)),
+            false => format!("<td>{}</td>", escape(text)),
+        };
+        let cells: String = row.iter().enumerate().map(cell).collect();
+        page.raw(&format!("<tr>{cells}</tr>\n"));
+    }
+    page.raw("</table>\n");
+    for point in standing.points.iter().filter(|point| !point.answers.is_empty()) {
+        let answers: Vec<String> =
+            point.answers.iter().map(|(server, answer)| format!("{server}: {answer}")).collect();
+        page.element("p", &format!("{}: answers differ: {}", point.level, answers.join("; ")));
+    }
 }
 
 /// How servers that choose by themselves chose.
