@@ -19,7 +19,11 @@ pub fn run() -> Done {
         let shown = folder.display().to_string();
         let arguments =
             ["run", &name, "--quick", "--server", "palisade=spawn", "--palisade-binary", &palisade];
-        output(command(&lab, &arguments).args(["--output", &shown]))?;
+        // `cargo xtask suites` executes all statements of a suite
+        let first = experiment.levels(&experiment.scale(true)).into_iter().next().unwrap_or_default();
+        let only = first.iter().filter(|_| experiment.description().sums);
+        let only = only.flat_map(|(factor, level)| ["--only".to_owned(), format!("{factor}={level}")]);
+        output(command(&lab, &arguments).args(["--output", &shown]).args(only))?;
         let json = folder.join("results.json");
         check(&Results::read(&json).map_err(|error| error.to_string())?)?;
         let report = folder.join("report.html");

@@ -8,6 +8,7 @@
 //! | `unit` | unit, model and golden tests of every crate |
 //! | `loom` | the concurrent structures under loom: every interleaving of small schedules |
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
+//! | `suites` | TPC-H, 40 joins and other statements over small data: MySQL's answers, and the shapes of plans |
 //! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
 //! | `histories` | random histories at every isolation level, searched for anomalies |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, four connectors |
@@ -46,6 +47,7 @@ mod rollback;
 mod scenarios;
 mod server;
 mod snapshot;
+mod suites;
 mod tidy;
 mod tokens;
 mod undo_room;
@@ -63,6 +65,7 @@ const TEST: &[Step] = &[
     ("unit", unit::run),
     ("loom", unit::loom),
     ("golden", golden::run),
+    ("suites", suites::run),
     ("scenarios", scenarios::run),
     ("histories", histories::run),
     ("clients", clients::run),
@@ -88,7 +91,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },

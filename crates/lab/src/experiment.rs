@@ -12,7 +12,7 @@
 //! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
 //! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index | load, clients |
 //! | `page-compression` | LinkBench's | codec, clients |
-//! | `tpch` | the suite's statements, each by itself | statement |
+//! | `tpch`, `joins`, `statements` | the suite's statements, each by itself | statement |
 //!
 //! A new one implements [`Experiment`], stands in [`ALL`] and has its lines in docs/lab.md.
 
@@ -126,6 +126,8 @@ pub const ALL: &[&dyn Experiment] = &[
     &doublewrite::Doublewrite,
     &page_compression::PageCompression,
     &suites::OfSuite(&suite::tpch::SUITE),
+    &suites::OfSuite(&suite::joins::SUITE),
+    &suites::OfSuite(&suite::statements::SUITE),
 ];
 
 /// The experiment of that name.
@@ -536,7 +538,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression, tpch"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression, tpch, joins, statements"
         );
         assert!(find("hot-rows").is_ok());
     }

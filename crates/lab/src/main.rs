@@ -33,6 +33,8 @@ enum Command {
     Run(Box<RunArguments>),
     /// Fills a schema with a suite's data, for experiments to find and leave there
     Load(LoadArguments),
+    /// Prints what a server answers to a suite's statements, as the golden files have it
+    Answers(LoadArguments),
     /// Makes the report of results anew, from the JSON alone
     Report {
         /// results.json
@@ -45,7 +47,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct LoadArguments {
-    /// tpch
+    /// tpch, joins or statements
     suite: String,
     /// NAME=USER[:PASSWORD]@HOST[:PORT]
     #[arg(long = "server", value_name = "NAME=WHERE", required = true)]
@@ -137,6 +139,7 @@ fn main() -> ExitCode {
         }
         Command::Run(arguments) => run(*arguments),
         Command::Load(arguments) => load(&arguments).map(|()| true),
+        Command::Answers(arguments) => answers(&arguments).map(|()| true),
         Command::Report { results, output } => again(&results, output).map(|()| true),
     };
     match outcome {
@@ -232,6 +235,19 @@ fn load(arguments: &LoadArguments) -> Result<()> {
             suite::load::load(&mut server, suite, arguments.scale)?;
             println!("{}: {schema} is loaded", spec.name);
         }
+    }
+    Ok(())
+}
+
+/// Prints the answers of each server, whose schema is complete.
+fn answers(arguments: &LoadArguments) -> Result<()> {
+    let suite = suite::find(&arguments.suite)?;
+    for spec in &arguments.servers {
+        let Place::At(address) = &spec.place else {
+            return Err(Error::Usage(format!("{} has no data: name a server that runs", spec.name)));
+        };
+        let mut server = Server::at(&spec.name, address.clone())?;
+        print!("{}", suite::golden::answers(&mut server, suite, arguments.scale, &[])?);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 //!   A schema that is complete says so and is used again.
 //! - [`client`] executes a statement and tells what it took; an answer that does not come in time is given up and
 //!   killed.
+//! - [`golden`] writes answers and plans as text, for the tests.
 //!
 //! The statements stand in `sql/SUITE.sql`. The answer of each is reduced to a [`client::fingerprint`], so that a
 //! report can say whether the servers agree.
@@ -13,8 +14,11 @@
 use crate::suite::rows::Rows;
 
 pub mod client;
+pub mod golden;
+pub mod joins;
 pub mod load;
 pub mod rows;
+pub mod statements;
 pub mod tpch;
 
 /// A data set and statements over it.
@@ -37,7 +41,7 @@ pub struct Suite {
 }
 
 /// All suites.
-pub const ALL: &[&Suite] = &[&tpch::SUITE];
+pub const ALL: &[&Suite] = &[&tpch::SUITE, &joins::SUITE, &statements::SUITE];
 
 /// A table.
 #[derive(Debug)]
@@ -92,13 +96,55 @@ impl Suite {
 
     /// Its statements at a scale.
     pub fn queries(&self, scale: f64) -> Vec<Query> {
-        queries(&self.statements.replace("{scale}", &scale.to_string()))
+        queries(&expanded(self.statements, scale))
     }
 
     /// The statement of that name.
     pub fn query(&self, scale: f64, name: &str) -> Option<Query> {
         self.queries(scale).into_iter().find(|query| query.name == name)
     }
+}
+
+/// Writes out what stands in statements in braces: `{scale}`; `{rows N}`, so many at scale 1; lists as `{numbers N STEP}`,
+/// whole numbers from 1 on, or `{decimals N STEP}`, in hundredths.
+fn expanded(text: &str, scale: f64) -> String {
+    let mut parts = text.split('{');
+    let mut expanded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let written = part.split_once('}').and_then(|(name, rest)| Some((value(name, scale)?, rest)));
+        match written {
+            Some((value, rest)) => {
+                expanded.push_str(&value);
+                expanded.push_str(rest);
+            }
+            None => {
+                expanded.push('{');
+                expanded.push_str(part);
+            }
+        }
+    }
+    expanded
+}
+
+fn value(name: &str, scale: f64) -> Option<String> {
+    match name.split_once(' ') {
+        None => (name == "scale").then(|| scale.to_string()),
+        Some(("rows", count)) => Some(scaled(scale, count.parse().ok()?).to_string()),
+        Some(_) => list(name),
+    }
+}
+
+fn list(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split(' ').collect();
+    let [kind, count, step] = words[..] else { return None };
+    let (count, step): (u64, u64) = (count.parse().ok()?, step.parse().ok()?);
+    let one = |place: u64| match kind {
+        "numbers" => Some((1 + place * step).to_string()),
+        "decimals" => Some(format!("{}.{:02}", place * step / 100, place * step % 100)),
+        _ => None,
+    };
+    let all: Option<Vec<String>> = (0..count).map(one).collect();
+    Some(all?.join(","))
 }
 
 /// Reads statements: each is headed by a line `-- NAME: what it asks` and ends with a semicolon. A line that begins
@@ -148,6 +194,13 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_written_out() {
+        let text = "-- of `{numbers N STEP}`\nIN ({numbers 3 10}) OR IN ({decimals 3 125}) LIMIT {rows 30} / {scale}";
+        let written = "-- of `{numbers N STEP}`\nIN (1,11,21) OR IN (0.00,1.25,2.50) LIMIT 3 / 0.1";
+        assert_eq!(expanded(text, 0.1), written);
+    }
+
+    #[test]
     fn every_suite_has_statements_with_names_of_their_own() {
         for suite in ALL {
             let queries = suite.queries(0.01);
@@ -170,7 +223,10 @@ mod tests {
                     rows.take().unwrap_or_default()
                 };
                 let both = of(&[1, 2]);
-                assert_eq!(both, format!("{},\n{}", of(&[1]), of(&[2])), "{}", table.name);
+                let each = [of(&[1]), of(&[2])];
+                let each: Vec<&str> =
+                    each.iter().map(String::as_str).filter(|rows| !rows.is_empty()).collect();
+                assert_eq!(both, each.join(",\n"), "{}", table.name);
             }
         }
     }
