@@ -13,7 +13,8 @@ use palisade_catalog::key;
 use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
 
-use crate::table::Table;
+use crate::KeyRange;
+use crate::table::{Partition, Table};
 
 /// Estimates for a table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,6 +30,24 @@ pub struct TableStatistics {
     /// For each index and each number of leading parts (the first entry is for one part): how many rows have the same
     /// values there, on average. 1.0 for all parts of a unique index.
     pub rows_per_key: Vec<Vec<f64>>,
+}
+
+impl Table {
+    /// About how many entries of an index are in a range of its keys, exact if they are on one leaf: what the two
+    /// descents to its ends tell. `None` if a page that is needed for it is not in memory. Never waits.
+    pub fn entries_in_range(&self, index: usize, range: &KeyRange) -> Option<u64> {
+        let (lower, upper) = (borrowed(&range.lower), borrowed(&range.upper));
+        let of = |partition: &Partition| partition.tree(index).records_in_range(lower, upper).ok();
+        self.partitions().iter().try_fold(0, |sum: u64, partition| Some(sum.saturating_add(of(partition)?)))
+    }
+}
+
+fn borrowed(bound: &crate::Bound) -> Bound<&[u8]> {
+    match bound {
+        crate::Bound::Unbounded => Bound::Unbounded,
+        crate::Bound::Included(key) => Bound::Included(key),
+        crate::Bound::Excluded(key) => Bound::Excluded(key),
+    }
 }
 
 /// Random descents per index.

@@ -15,7 +15,7 @@ use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions, WrongNa
 use crate::bind::Binder;
 use crate::command::Command;
 use crate::exec::StatementContext;
-use crate::plan::Plan;
+use crate::plan::{Plan, premise};
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
 use crate::work::Work;
@@ -463,7 +463,8 @@ impl Sql {
         // What LOCK TABLES forbids is found out by planning.
         let prepared = prepared.filter(|_| session.locks.is_none());
         let version = self.engine.dictionary_version();
-        if let Some(found) = prepared.and_then(|prepared| prepared.plan(version, session, parameters)) {
+        let found = prepared.and_then(|prepared| prepared.plan(version, session, parameters));
+        if let Some(found) = found.filter(|found| self.is_right_for(found.plan(), session, parameters)) {
             self.check_accesses(session, found.plan())?;
             return Ok(Some(found));
         }
@@ -501,6 +502,11 @@ impl Sql {
             session.plans.planned(prepared, version);
         }
         Ok(Some(planned))
+    }
+
+    /// Whether a plan that was made for an execution with other values is right for this one, too.
+    fn is_right_for(&self, plan: &Plan, session: &Session, parameters: &[Value]) -> bool {
+        plan.premises.is_empty() || premise::hold(&plan.premises, &session.state, &*self.host, parameters)
     }
 
     /// Whether a restricted session may execute a plan that another one may have made.

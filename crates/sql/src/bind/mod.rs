@@ -260,6 +260,7 @@ impl<'a> Binder<'a> {
         let query = lower(&mut planner)?;
         let subqueries = subqueries.into_iter().map(|query| Ok(Arc::new(planner.query(query)?)));
         let subqueries: Vec<Arc<Query>> = subqueries.collect::<SqlResult<_>>()?;
+        let premises = planner.premises.take();
         let point = match &query {
             Some(query) if subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
             _ => None,
@@ -284,6 +285,7 @@ impl<'a> Binder<'a> {
             beforehand: self.beforehand,
             max_execution_time: None,
             warnings: self.warnings,
+            premises,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         })
     }

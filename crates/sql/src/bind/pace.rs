@@ -25,8 +25,10 @@ pub const UNITS_AN_ACCESS: usize = 4096;
 
 /// What binding and planning one statement has cost so far, and whether it is to end.
 pub struct Pace<'a> {
-    session: &'a SessionState,
-    host: &'a dyn Host,
+    /// The statement's session.
+    pub session: &'a SessionState,
+    /// The server.
+    pub host: &'a dyn Host,
     /// Set where it fails only because it gives way.
     gives_way: &'a AtomicBool,
     /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.

@@ -54,19 +54,6 @@ pub(super) fn rejects_null(expr: &Expr, slots: &[usize]) -> bool {
     }
 }
 
-pub(super) fn selectivity(expr: &Expr) -> f64 {
-    match &expr.node {
-        Node::Compare { comparison: Comparison::Equal | Comparison::NullSafeEqual, .. } => 0.1,
-        Node::Compare { comparison: Comparison::NotEqual, .. } => 0.9,
-        Node::Compare { .. } => 0.33,
-        Node::Between { negated: false, .. } => 0.1,
-        Node::In { list, negated: false, .. } => (0.1 * list.len() as f64).min(0.5),
-        Node::Like { negated: false, .. } => 0.2,
-        Node::And(parts) => parts.iter().map(selectivity).product(),
-        _ => 0.5,
-    }
-}
-
 pub(super) fn is_column(expr: &Expr, slot: usize, column: usize) -> bool {
     matches!(&expr.node, Node::Column { slot: s, column: c, .. } if *s == slot && *c == column)
 }

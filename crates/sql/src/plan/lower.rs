@@ -1,6 +1,7 @@
 //! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and WHERE is
 //! stacked on top.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::join::{JoinPlanner, Joined, Joining, WantedOrder};
 use super::logical::{
     Block, Body, Combination, Distinct, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order, Projection,
 };
+use super::premise::Premise;
 use super::{Limit, Operator, Query, Recursion};
 use crate::SqlResult;
 use crate::bind::pace::Pace;
@@ -26,6 +28,8 @@ pub struct Planner<'a> {
     pub parameters: &'a [Value],
     /// What planning has cost so far, and whether it is to end.
     pub pace: Pace<'a>,
+    /// What of the data the plans of blocks were chosen by.
+    pub premises: RefCell<Vec<Premise>>,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
     /// Queries that are tables of other ones and have been planned, by their slots.
@@ -56,7 +60,8 @@ impl<'a> Planner<'a> {
         subqueries: &[LogicalQuery],
     ) -> Planner<'a> {
         let outer = subqueries.iter().map(|query| query.outer_slots.clone()).collect();
-        Planner { dictionary, parameters, pace, outer, tables: HashMap::new() }
+        let premises = RefCell::default();
+        Planner { dictionary, parameters, pace, premises, outer, tables: HashMap::new() }
     }
 
     /// The query in this slot, which is planned before the joins that read it.

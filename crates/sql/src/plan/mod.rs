@@ -6,8 +6,10 @@
 //! | [`lower`] | from that to operators: grouping, order, limit |
 //! | [`access`] | which index, which ranges: the access path of one table |
 //! | [`conditions`] | what conditions tell the planner |
+//! | [`cost`] | what plans cost, and what is guessed |
 //! | `extremes` | MIN and MAX at an index's end |
 //! | [`join`] | the order of joins, and how each is done |
+//! | [`premise`] | what of the data a plan that is kept was chosen by |
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`virtual_read`] | which columns and rows of a virtual table are made |
 //! | [`window`] | windows and their functions |
@@ -19,6 +21,7 @@
 
 pub mod access;
 pub mod conditions;
+pub mod cost;
 mod examined;
 pub mod explain;
 mod extremes;
@@ -26,6 +29,7 @@ pub mod join;
 pub mod logical;
 pub mod lower;
 pub mod point;
+pub mod premise;
 pub mod virtual_read;
 pub mod window;
 
@@ -77,6 +81,8 @@ pub struct Plan {
     pub(crate) reads: SmallVec<[(Work, u64); 1]>,
     /// Warnings that making it gave; a plan with any is not kept.
     pub warnings: Vec<crate::SqlError>,
+    /// What of the data it was chosen by: where one of these does not hold for an execution it is made anew.
+    pub premises: Vec<premise::Premise>,
     /// About how many bytes it takes.
     pub weight: usize,
 }

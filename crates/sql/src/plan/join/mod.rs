@@ -1,9 +1,9 @@
 //! The order of joins, and how each is done.
 //!
-//! Inner joins are ordered greedily: next comes the table that costs least given those already joined. A
-//! table that can be reached by an index from what is joined so far becomes the inner side of a nested loop;
-//! else, where there is an equality, a hash join. Outer joins stay where they are, unless a condition makes
-//! them inner ones.
+//! The parts between which there are inner joins are ordered by dynamic programming over their subsets, or
+//! greedily if they are many (`order`). A part that can be reached by an index from what is joined so far
+//! becomes the inner side of a nested loop; else, where there is an equality, one of two sides is hashed.
+//! Outer joins stay where they are, unless a condition makes them inner ones.
 //!
 //! # Each part is planned once
 //!
@@ -22,20 +22,28 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `estimate` | how many rows there are |
+//! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
 
+mod estimate;
+mod order;
 mod path;
 mod planned;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use self::planned::{Equality, Planned, Pool, Shape, TableSet, product_of, take_within};
+use self::estimate::{Looks, Sizes};
+use self::planned::{Equality, Planned, Pool, Shape, TableSet, take_within};
 use palisade_expr::Expr;
 
 use super::conditions::rejects_null;
+use super::cost;
 use super::logical::{JoinTree, Leaf};
 use super::lower::Planner;
 use super::{JoinKind, Operator};
@@ -43,9 +51,8 @@ use crate::bind::pace::UNITS_AN_ACCESS;
 
 /// What looking at a condition for a way to read a table counts as, in units of a nanosecond.
 const UNITS_A_CONDITION: usize = 512;
-/// What weighing a part that is planned counts as, and telling for a condition where it belongs.
+/// What weighing a join of two planned parts counts as.
 const UNITS_A_CANDIDATE: usize = 256;
-const UNITS_A_LOOK: usize = 8;
 
 /// An order that would be welcome: columns of one slot.
 #[derive(Debug, Clone)]
@@ -101,16 +108,28 @@ impl JoinPlanner<'_, '_> {
             conjuncts: Cell::new(0),
             known: RefCell::default(),
             on: RefCell::default(),
+            sizes: Sizes::of(tree),
+            looks: Looks::default(),
         };
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
-        let planned = planning.tree(tree, pool, TableSet::default());
+        let planned = planning.whole(tree, pool);
         Joined { operator: planned.operator(), rows: planned.rows, ordered: planned.ordered }
     }
 }
 
-/// What a planned part is remembered by: the address of its tree, the numbers of the conditions, and which
-/// tables that these read are in place.
-type Key = (*const JoinTree, Vec<usize>, TableSet);
+/// Which plan of a part is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Want {
+    /// The cheapest.
+    Cheapest,
+    /// The cheapest one whose rows come in the order that would be welcome; the cheapest of all if there is
+    /// no such plan.
+    Ordered,
+}
+
+/// What a planned part is remembered by: the address of its tree, the numbers of the conditions, which
+/// tables that these read are in place, and which plan it is.
+type Key = (*const JoinTree, Vec<usize>, TableSet, Want);
 
 /// The planning of one tree of joins.
 struct Planning<'p, 'a, 't> {
@@ -121,6 +140,9 @@ struct Planning<'p, 'a, 't> {
     known: RefCell<HashMap<Key, Planned<'t>>>,
     /// The conditions of each ON, by the address of the first.
     on: RefCell<HashMap<*const Expr, Pool>>,
+    /// Sizes of the tables.
+    sizes: Sizes,
+    looks: Looks,
 }
 
 impl<'a, 't> Planning<'_, 'a, 't> {
@@ -146,11 +168,38 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         self.in_slots(&slots)
     }
 
+    /// Whether the block reads one table.
+    fn is_single(&self) -> bool {
+        self.planner.joining.local.len() == 1
+    }
+
+    /// Plans the whole tree: by the order that would be welcome, if sorting costs more.
+    fn whole(&self, tree: &'t JoinTree, pool: Pool) -> Planned<'t> {
+        let nothing = TableSet::default();
+        let Some(order) = &self.planner.joining.order else {
+            let planned = self.tree(tree, pool, nothing, Want::Cheapest);
+            self.premises_of_joins(&planned);
+            return planned;
+        };
+        let ordered = self.tree(tree, pool.clone(), nothing, Want::Ordered);
+        if self.is_single() || !ordered.ordered {
+            self.premises_of_joins(&ordered);
+            return ordered;
+        }
+        let cheapest = self.tree(tree, pool, nothing, Want::Cheapest);
+        let sorted = cheapest.cost + cost::sorting(cheapest.rows, order.limit);
+        let read = order.limit.map_or(1.0, |limit| limit * cost::LATE_MATCHES / ordered.rows).min(1.0);
+        let in_order = ordered.startup + (ordered.cost - ordered.startup) * read;
+        let best = if in_order < sorted { ordered } else { cheapest };
+        self.premises_of_joins(&best);
+        best
+    }
+
     /// Plans a tree of joins under conditions; `bound` are the tables whose rows are in place already.
-    fn tree(&self, tree: &'t JoinTree, mut pool: Pool, bound: TableSet) -> Planned<'t> {
+    fn tree(&self, tree: &'t JoinTree, mut pool: Pool, bound: TableSet, want: Want) -> Planned<'t> {
         let read = pool.iter().fold(TableSet::default(), |read, conjunct| read.with(conjunct.tables));
         let numbers = pool.iter().map(|conjunct| conjunct.number).collect();
-        let key: Key = (std::ptr::from_ref(tree), numbers, bound.common(read));
+        let key: Key = (std::ptr::from_ref(tree), numbers, bound.common(read), want);
         if let Some(planned) = self.known.borrow().get(&key) {
             return planned.clone();
         }
@@ -159,11 +208,11 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         }
         let joined = self.joined_inner(tree, &mut pool);
         let planned = match joined.as_slice() {
-            [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound),
-            [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool, bound),
-            [JoinTree::Leaf(leaf)] => self.whole(leaf, pool),
-            [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, bound),
-            joined => self.inner_of(joined, pool, bound),
+            [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound, want),
+            [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool),
+            [JoinTree::Leaf(leaf)] => self.read_whole(leaf, pool),
+            [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, (bound, want)),
+            joined => self.inner_of(joined, pool, bound, want),
         };
         self.known.borrow_mut().insert(key, planned.clone());
         planned
@@ -211,81 +260,13 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         right: &'t JoinTree,
         on: &'t [Expr],
         pool: Pool,
-        bound: TableSet,
+        (bound, want): (TableSet, Want),
     ) -> Planned<'t> {
         let tables = self.tables(left);
         let mut above = pool;
         let below = take_within(&mut above, tables.with(bound));
-        let planned = self.tree(left, below, bound);
+        let planned = self.tree(left, below, bound, want);
         self.attach(planned, tables, right, self.on(on), JoinKind::Left, bound).filtered(above)
-    }
-
-    fn inner_of(&self, children: &[&'t JoinTree], mut pool: Pool, bound: TableSet) -> Planned<'t> {
-        let mut remaining: Vec<(&JoinTree, TableSet)> =
-            children.iter().map(|child| (*child, self.tables(child))).collect();
-        let first = self.first_of(&remaining, &pool, bound);
-        let (child, mut joined) = remaining.remove(first);
-        let own = take_within(&mut pool, joined.with(bound));
-        let mut planned = self.tree(child, own, bound);
-        while !remaining.is_empty() {
-            let next = match self.planner.joining.straight {
-                true => 0,
-                false => self.next_of(&remaining, &planned, &pool, bound.with(joined)),
-            };
-            let (child, tables) = remaining.remove(next);
-            let given = take_within(&mut pool, tables.with(joined).with(bound));
-            planned = self.attach(planned, joined, child, given, JoinKind::Inner, bound);
-            joined = joined.with(tables);
-        }
-        planned.filtered(pool)
-    }
-
-    /// Which part comes first: the one with the fewest rows, or the one that gives the wanted order at no
-    /// extra cost.
-    fn first_of(&self, parts: &[(&'t JoinTree, TableSet)], pool: &Pool, bound: TableSet) -> usize {
-        let (mut first, mut best) = (0, f64::INFINITY);
-        for (position, (child, tables)) in parts.iter().enumerate() {
-            let own = take_within(&mut pool.clone(), tables.with(bound));
-            let planned = self.tree(child, own, bound);
-            let cost = planned.cost + planned.rows * parts.len() as f64;
-            if cost < best {
-                (first, best) = (position, cost);
-            }
-            if self.planner.joining.straight || self.is_over(UNITS_A_CANDIDATE + UNITS_A_LOOK * pool.len()) {
-                break;
-            }
-        }
-        first
-    }
-
-    /// Which part comes next after what is `planned`; `bound` are its tables and those in place before it.
-    fn next_of(
-        &self,
-        parts: &[(&'t JoinTree, TableSet)],
-        planned: &Planned<'t>,
-        pool: &Pool,
-        bound: TableSet,
-    ) -> usize {
-        let (mut next, mut best) = (0, f64::INFINITY);
-        for (position, (child, tables)) in parts.iter().enumerate() {
-            if self.is_over(UNITS_A_CANDIDATE + UNITS_A_LOOK * pool.len()) {
-                break;
-            }
-            let given = take_within(&mut pool.clone(), tables.with(bound));
-            let is_connected = given.iter().any(|conjunct| conjunct.tables.is_several());
-            let inner = self.tree(child, given, bound);
-            let cost = match inner.parameterised {
-                true => planned.rows.max(1.0) * inner.cost,
-                false => inner.cost.max(1.0) + planned.rows,
-            };
-            let result = planned.rows.max(1.0) * inner.rows;
-            let penalty = if is_connected { 1.0 } else { 100.0 };
-            let total = cost + result * penalty;
-            if total < best {
-                (next, best) = (position, total);
-            }
-        }
-        next
     }
 
     /// Joins `right` to what is planned already, which has the tables `tables`.
@@ -299,41 +280,61 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         bound: TableSet,
     ) -> Planned<'t> {
         let right_tables = self.tables(right);
-        let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
-        let keys: Vec<Equality> = conditions.iter().filter_map(equality).collect();
+        let mut rest = conditions.clone();
+        let own = take_within(&mut rest, right_tables.with(bound));
+        let alone = self.tree(right, own, bound, Want::Cheapest);
+        let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
         // As the inner side of a nested loop it sees the left row.
-        let nested = self.tree(right, conditions.clone(), bound.with(tables));
-        let nested_cost = left.rows.max(1.0) * nested.cost.max(1.0);
-        if !keys.is_empty() {
-            let mut rest = conditions;
-            let own = take_within(&mut rest, right_tables.with(bound));
-            let alone = self.tree(right, own, bound);
-            let hash_cost = alone.cost + alone.rows + left.rows;
-            if hash_cost < nested_cost {
-                rest.retain(|conjunct| !keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, conjunct)));
-                return Planned {
-                    rows: join_rows(&left, alone.rows * 0.1, kind),
-                    cost: left.cost + hash_cost,
-                    parameterised: left.parameterised || alone.parameterised,
-                    ordered: left.ordered,
-                    shape: Rc::new(Shape::Hash { left, right: alone, kind, keys, rest }),
-                };
-            }
+        let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
+        let nested_cost = nested_cost(&left, &inner, &alone, rows);
+        let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
+        let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
+        if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {
+            rest.retain(|conjunct| !keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, conjunct)));
+            return hashed(left, alone, (kind, keys, rest), rows);
         }
         Planned {
-            rows: join_rows(&left, nested.rows, kind),
-            cost: left.cost + nested_cost,
-            parameterised: left.parameterised,
+            rows,
+            cost: nested_cost,
+            startup: left.startup + inner.startup,
             ordered: left.ordered,
-            shape: Rc::new(Shape::Nested { left, right: nested, kind }),
+            shape: Rc::new(Shape::Nested { left, right: inner, kind }),
         }
     }
 }
 
+/// A hash join, which is built of its right side.
+fn hashed<'t>(
+    left: Planned<'t>,
+    right: Planned<'t>,
+    (kind, keys, rest): (JoinKind, Vec<Equality>, Pool),
+    rows: f64,
+) -> Planned<'t> {
+    Planned {
+        rows,
+        cost: hash_cost(&left, &right, rows),
+        startup: left.startup + right.cost + right.rows * cost::HASHED_ROW,
+        ordered: left.ordered,
+        shape: Rc::new(Shape::Hash { left, right, kind, keys, rest }),
+    }
+}
+
+fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {
+    let build = right.cost + right.rows * cost::HASHED_ROW;
+    left.cost + build + left.rows * cost::PROBE + rows * cost::JOINED_ROW
+}
+
+/// What a nested loop costs, whose inner side would be `alone` if it did not see the left row.
+fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, rows: f64) -> f64 {
+    let is_aided = inner.cost < alone.cost;
+    let loops = left.rows.max(if is_aided { 1.0 } else { cost::LEAST_LOOPS });
+    left.cost + loops * inner.cost + rows * cost::JOINED_ROW
+}
+
 fn join_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {
     match kind {
-        JoinKind::Inner => left.rows * each.max(0.01),
+        JoinKind::Inner => (left.rows * each).max(cost::FEWEST),
         JoinKind::Left => left.rows * each.max(1.0),
-        JoinKind::Semi | JoinKind::Anti => left.rows * 0.5,
+        JoinKind::Semi | JoinKind::Anti => left.rows * cost::HAS_MATCH,
     }
 }

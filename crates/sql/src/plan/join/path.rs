@@ -1,125 +1,202 @@
 //! How one table of a join is read: by which index, and through which ranges of it.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use palisade_catalog::{Column, Index, SqlType, Value};
 use palisade_engine::{ReadMode, Table, TableStatistics};
 use palisade_parser::ast::{IndexHint, IndexHintKind};
 use palisade_schema::{Named, TableDecl};
 
+use super::estimate::rows_found;
 use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
-use super::{Planning, product_of};
+use super::{Planning, Want, WantedOrder};
 use crate::plan::access::{Access, KeyPart, RangeSpec, index_parts};
-use crate::plan::conditions::{equality, exact, expr_slots, order_of, range_specs, reads_slot, spec_exprs};
+use crate::plan::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
+use crate::plan::cost;
 use crate::plan::logical::{TableLeaf, VirtualLeaf};
+use crate::plan::premise::Premise;
 use crate::plan::virtual_read::VirtualRead;
 use palisade_expr::{Comparison, Expr, Node};
 
 impl<'t> Planning<'_, '_, 't> {
-    /// How a virtual table is read: rows are made only of the schemas and tables that conditions leave;
-    /// `bound` are the tables whose rows are in place.
-    pub(super) fn virtual_table(&self, leaf: &'t VirtualLeaf, filter: Pool, bound: TableSet) -> Planned<'t> {
+    /// How a virtual table is read: rows are made only of the schemas and tables that conditions leave.
+    pub(super) fn virtual_table(&self, leaf: &'t VirtualLeaf, filter: Pool) -> Planned<'t> {
         let VirtualLeaf { slot, table, .. } = leaf;
         let used = self.planner.joining.used.iter().find(|(known, _)| known == slot);
         let columns = used.and_then(|(_, columns)| columns.clone());
         let conditions = filter.iter().map(|conjunct| &conjunct.expr);
         let read = VirtualRead::new(table, *slot, conditions, columns);
-        let values = read.names.iter().flat_map(|condition| &condition.values);
-        let mut slots = Vec::new();
-        values.for_each(|value| expr_slots(self.statement(), value, &mut slots));
-        let parameterised = !self.in_slots(&slots).common(bound).is_empty();
         let (rows, cost) = virtual_rows(table, &read, self.statement().dictionary.table_count());
         let shape = Rc::new(Shape::Virtual { leaf, filter, read });
-        Planned { shape, rows, cost, parameterised, ordered: false }
+        Planned { shape, rows, cost, startup: 0.0, ordered: false }
     }
 
     /// The best path to the rows of a table under conditions; `bound` are the tables whose rows are in place.
-    pub(super) fn table(&self, leaf: &'t TableLeaf, mut pool: Pool, bound: TableSet) -> Planned<'t> {
-        let TableLeaf { slot, table, hints, mode, .. } = leaf;
-        let (slot, mode) = (*slot, *mode);
+    pub(super) fn table(
+        &self,
+        leaf: &'t TableLeaf,
+        mut pool: Pool,
+        bound: TableSet,
+        want: Want,
+    ) -> Planned<'t> {
+        let TableLeaf { slot, table, mode, .. } = leaf;
+        let slot = *slot;
         let own = self.in_slots(&[slot]);
         let bound = bound.with(own);
-        let reading = Reading { slot, own, table, statistics: &table.statistics(), pool: &pool, bound };
+        let locks = *mode != ReadMode::Snapshot;
+        let reading =
+            Reading { slot, own, table, statistics: &table.statistics(), pool: &pool, bound, locks };
+        let order = self.planner.joining.order.as_ref().filter(|_| want == Want::Ordered);
+        let wanted = order.filter(|order| order.slot == slot);
+        let mut candidates = self.candidates(leaf, &reading, wanted);
+        if self.is_single() && candidates.iter().any(|candidate| candidate.access.unique) {
+            // There is nothing better, and no other table to be told how many rows there are.
+            candidates.retain(|candidate| candidate.access.unique);
+        } else {
+            for candidate in &mut candidates {
+                (candidate.rows, candidate.is_looked_at) = self.rows_read(&reading, candidate);
+            }
+        }
+        let found = rows_found(&reading, &candidates);
+        if !self.is_single() && candidates.iter().any(|candidate| candidate.ordered) {
+            candidates.retain(|candidate| candidate.ordered);
+        }
+        let costs = candidates.iter().map(|candidate| self.cost_of(leaf, &reading, candidate, found, wanted));
+        let mut best: Option<(f64, usize)> = None;
+        for (number, cost) in costs.enumerate() {
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, number));
+            }
+        }
+        #[expect(clippy::expect_used, reason = "a table has a clustered index, and that is never left out")]
+        let (cost, number) = best.expect("the clustered index can always be read");
+        if self.is_single() {
+            self.premises_of_table(table, &candidates, number);
+        }
+        let Candidate { access, taken, ordered, .. } = candidates.swap_remove(number);
+        let mut position = 0;
+        pool.retain(|_| {
+            position += 1;
+            !taken.contains(&(position - 1))
+        });
+        let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found });
+        Planned { shape, rows: found, cost, startup: cost::OPEN_SCAN, ordered }
+    }
+
+    /// The paths to the rows of a table that are not pointless; how many rows they read is not known yet.
+    fn candidates(
+        &self,
+        leaf: &TableLeaf,
+        reading: &Reading<'_>,
+        wanted: Option<&WantedOrder>,
+    ) -> Vec<Candidate> {
+        let TableLeaf { slot, table, hints, .. } = leaf;
         let used =
-            self.planner.joining.used.iter().find(|(known, _)| *known == slot).map(|(_, columns)| columns);
-        let wanted = self.planner.joining.order.as_ref().filter(|order| order.slot == slot);
-        let forced = hints.iter().any(|hint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty());
-        let mut best: Option<(f64, Candidate)> = None;
+            self.planner.joining.used.iter().find(|(known, _)| known == slot).map(|(_, columns)| columns);
+        let mut candidates = Vec::with_capacity(table.indexes.len());
         for (number, index) in table.indexes.iter().enumerate() {
             // The rows themselves can always be read, whatever the dictionary says of the index that they are
             // kept by.
             if number != 0 && (index.invisible || !allowed(hints, &index.name)) {
                 continue;
             }
-            let mut candidate = self.candidate(&reading, number, index);
-            let whole_row = mode != ReadMode::Snapshot;
+            let mut candidate = self.candidate(reading, number, index);
             candidate.access.covering = number > 0
-                && !whole_row
+                && !reading.locks
                 && match used {
                     Some(Some(columns)) => table.key_codec(number).covers(columns.iter().copied()),
                     Some(None) => false,
                     None => true,
                 };
-            let narrowed = !candidate.access.equals.is_empty() || !candidate.access.alternatives.is_empty();
-            let ordered = wanted.and_then(|order| order_of(table, &candidate.access, &order.keys));
-            let mut rows = candidate.rows;
-            if let Some(backward) = ordered {
+            if let Some(backward) = wanted.and_then(|order| order_of(table, &candidate.access, &order.keys)) {
                 candidate.ordered = true;
                 candidate.access.backward = backward;
             }
-            if !narrowed && number > 0 && !candidate.access.covering && !candidate.ordered {
-                continue;
-            }
-            let residual = candidate.residual(&pool);
-            if let (Some(limit), true, true) =
-                (wanted.and_then(|order| order.limit), candidate.ordered, residual == 0)
-            {
-                rows = rows.min(limit);
-            }
-            let per_row = if number == 0 {
-                1.0
-            } else if candidate.access.covering {
-                0.6
-            } else {
-                3.0
-            };
-            let mut cost = 1.0 + rows * per_row + if candidate.access.unique { 0.0 } else { 1.0 };
-            if wanted.is_some() && !candidate.ordered {
-                cost += candidate.rows * (1.0 + candidate.rows.max(2.0).log2() * 0.05);
-            }
-            if forced && (!narrowed && number == 0 || !allowed(hints, &index.name)) {
-                cost += 1e12;
-            }
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                best = Some((cost, candidate));
+            if candidate.is_narrowed() || number == 0 || candidate.access.covering || candidate.ordered {
+                candidates.push(candidate);
             }
         }
-        #[expect(clippy::expect_used, reason = "a table has a clustered index, and that is never left out")]
-        let (cost, candidate) = best.expect("the clustered index can always be read");
-        let Candidate { access, taken, rows, ordered, parameterised } = candidate;
-        let mut position = 0;
-        pool.retain(|_| {
-            position += 1;
-            !taken.contains(&(position - 1))
-        });
-        let reads_others = pool.iter().any(|conjunct| !conjunct.tables.is_within(own));
-        let rows = (rows * product_of(&pool)).max(if access.unique { rows } else { 0.01 });
-        Planned {
-            shape: Rc::new(Shape::Table { leaf, access, filter: pool, rows }),
-            rows,
-            cost,
-            parameterised: parameterised || reads_others,
-            ordered,
+        candidates
+    }
+
+    /// What a path costs that reads a table of which `found` rows are wanted.
+    fn cost_of(
+        &self,
+        leaf: &TableLeaf,
+        reading: &Reading<'_>,
+        candidate: &Candidate,
+        found: f64,
+        wanted: Option<&WantedOrder>,
+    ) -> f64 {
+        let access = &candidate.access;
+        let least = match (candidate.is_narrowed(), reading.locks) {
+            (true, _) => 0.0,
+            (false, true) => cost::LEAST_LOCKED,
+            (false, false) => cost::LEAST_SCANNED,
+        };
+        let mut rows = candidate.rows.max(least);
+        let limit = wanted.and_then(|order| order.limit).filter(|_| self.is_single());
+        if let Some(limit) = limit.filter(|_| candidate.ordered) {
+            let enough = match candidate.residual(reading.pool) {
+                0 => limit,
+                _ => limit * cost::LATE_MATCHES * (rows / found).max(1.0),
+            };
+            rows = rows.min(enough);
+        }
+        let is_backed_by_entries = access.index > 0 && !access.covering;
+        let row = match (access.index, access.covering) {
+            (0, _) => cost::ROW_IN_ORDER,
+            (_, true) => cost::ENTRY_IN_ORDER,
+            (_, false) => cost::ROW_BY_ENTRY,
+        };
+        let mut sum = match access.unique {
+            true => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
+            false => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
+        };
+        if wanted.is_some() && !candidate.ordered {
+            sum += cost::sorting(found, limit);
+        }
+        let forced = |hint: &IndexHint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty();
+        if leaf.hints.iter().any(forced) {
+            let name = leaf.table.indexes.get(access.index).map_or("", |index| &index.name);
+            if !candidate.is_narrowed() && access.index == 0 || !allowed(&leaf.hints, name) {
+                sum += cost::EXCLUDED;
+            }
+        }
+        sum
+    }
+
+    /// Notes by what one path to the only table of a block was chosen.
+    fn premises_of_table(&self, table: &Arc<Table>, candidates: &[Candidate], chosen: usize) {
+        if candidates.len() < 2 {
+            return;
+        }
+        let mut premises = self.statement().premises.borrow_mut();
+        for (number, candidate) in candidates.iter().enumerate() {
+            let Candidate { access, rows, is_looked_at, .. } = candidate;
+            let is_chosen = number == chosen;
+            if is_chosen && !candidate.is_narrowed() {
+                premises.push(Premise::size(table, *rows));
+            }
+            // A range of a few entries that is taken for a larger one costs a look-up for each row.
+            let may_be_worse = access.index > 0 && !access.covering && !access.alternatives.is_empty();
+            match (is_looked_at, is_chosen) {
+                (true, false) => premises.push(Premise::many(table, access.clone(), *rows)),
+                (true, true) if may_be_worse => {
+                    premises.push(Premise::few(table, access.clone(), *rows));
+                }
+                _ => {}
+            }
         }
     }
 
     /// How the index `number` would serve.
     fn candidate(&self, reading: &Reading<'_>, number: usize, index: &Index) -> Candidate {
-        let Reading { slot, own: itself, table, statistics, pool, bound } = *reading;
-        // Plans outlive the moment they are made: a table that is small now is planned as one that may grow.
-        let total = (statistics.rows as f64).max(1000.0);
+        let Reading { slot, own: itself, table, pool, bound, .. } = *reading;
         let mut access = Access { index: number, ..Access::default() };
         let mut taken = Vec::new();
+        let mut used = Vec::new();
         let mut parameterised = false;
         let usable = |conjunct: &Conjunct| conjunct.tables.is_within(bound);
         let own = index.parts.len();
@@ -142,53 +219,23 @@ impl<'t> Planning<'_, '_, 't> {
                     break;
                 }
                 if !prefix {
-                    self.ranges(reading, (column, sql_type), &mut access, &mut taken);
+                    let known = used.len();
+                    self.ranges(reading, (column, sql_type), &mut access, &mut taken, &mut used);
+                    let others = used.iter().skip(known).filter_map(|at: &usize| pool.get(*at));
+                    parameterised |= others.into_iter().any(|other| !other.tables.is_within(itself));
                 }
                 break;
             };
             parameterised |= !conjunct.tables.is_within(itself);
+            used.push(at);
             if exact(sql_type, &value) {
                 taken.push(at);
             }
             access.equals.push(KeyPart { value, null_safe });
         }
-        let equals = access.equals.len();
         access.unique = finds_one(index, &access);
-        let per_key = |parts: usize| -> f64 {
-            if parts == 0 {
-                return total;
-            }
-            let known =
-                statistics.rows_per_key.get(number).and_then(|keys| keys.get(parts.min(own) - 1)).copied();
-            let guess =
-                if index.unique && parts >= own { 1.0 } else { (total / 10f64.powi(parts as i32)).max(1.0) };
-            known.filter(|rows| *rows > 0.0).unwrap_or(guess).min(total)
-        };
-        let rows = if access.unique {
-            1.0
-        } else if access.alternatives.is_empty() {
-            per_key(equals)
-        } else {
-            let base = per_key(equals);
-            let each = per_key(equals + 1);
-            access
-                .alternatives
-                .iter()
-                .map(|spec| match spec {
-                    RangeSpec::Point(_) | RangeSpec::Null => each,
-                    RangeSpec::Like(_) => base * 0.1,
-                    RangeSpec::Between { lower, upper } => {
-                        let guess = if lower.is_some() && upper.is_some() { base * 0.1 } else { base * 0.33 };
-                        match (self.known(lower), self.known(upper)) {
-                            (Some(low), Some(high)) => guess.min(((high - low + 1.0) * each).max(1.0)),
-                            _ => guess,
-                        }
-                    }
-                })
-                .sum::<f64>()
-                .min(base)
-        };
-        Candidate { access, taken, rows, ordered: false, parameterised }
+        let rows = if access.unique { 1.0 } else { 0.0 };
+        Candidate { access, taken, used, rows, is_looked_at: false, ordered: false, parameterised }
     }
 
     /// Whether a LIKE pattern has no literal prefix, as far as its parameter shows now.
@@ -200,20 +247,6 @@ impl<'t> Planning<'_, '_, 't> {
         }
     }
 
-    fn known(&self, end: &Option<(Expr, bool)>) -> Option<f64> {
-        let (expr, _) = end.as_ref()?;
-        let value = match &expr.node {
-            Node::Literal(value) => value,
-            Node::Parameter(number) => self.statement().parameters.get(*number)?,
-            _ => return None,
-        };
-        match value {
-            Value::Int(value) => Some(*value as f64),
-            Value::UInt(value) => Some(*value as f64),
-            _ => None,
-        }
-    }
-
     /// Adds the conditions on `column` that make ranges.
     fn ranges(
         &self,
@@ -221,6 +254,7 @@ impl<'t> Planning<'_, '_, 't> {
         (column, ty): (usize, &SqlType),
         access: &mut Access,
         taken: &mut Vec<usize>,
+        used: &mut Vec<usize>,
     ) {
         let Reading { slot, pool, bound, .. } = *reading;
         let mut lower: Option<(Expr, bool)> = None;
@@ -247,6 +281,7 @@ impl<'t> Planning<'_, '_, 't> {
                         let droppable = l.iter().chain(u).all(|(expr, _)| exact(ty, expr));
                         lower = lower.or_else(|| l.clone());
                         upper = upper.or_else(|| u.clone());
+                        used.push(at);
                         if droppable {
                             taken.push(at);
                         }
@@ -257,6 +292,7 @@ impl<'t> Planning<'_, '_, 't> {
                         specs.iter().all(|spec| matches!(spec, RangeSpec::Point(expr) if exact(ty, expr)));
                     let listed = matches!(conjunct.expr.node, Node::In { .. });
                     access.alternatives = specs;
+                    used.push(at);
                     if points && listed {
                         taken.push(at);
                     }
@@ -303,31 +339,50 @@ fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
 
 /// A table whose access paths are weighed.
 #[derive(Clone, Copy)]
-struct Reading<'r> {
-    slot: usize,
+pub(super) struct Reading<'r> {
+    pub(super) slot: usize,
     /// It alone.
     own: TableSet,
-    table: &'r Table,
-    statistics: &'r TableStatistics,
+    pub(super) table: &'r Arc<Table>,
+    pub(super) statistics: &'r TableStatistics,
     /// What is known of its rows.
-    pool: &'r Pool,
+    pub(super) pool: &'r Pool,
     /// Tables whose rows are in place when it is read, itself among them.
     bound: TableSet,
+    /// The rows that are read are locked, or changed.
+    locks: bool,
+}
+
+impl Reading<'_> {
+    /// Rows of the table.
+    pub(super) fn total(&self) -> f64 {
+        (self.statistics.rows as f64).max(1.0)
+    }
 }
 
 /// An access path.
-struct Candidate {
-    access: Access,
+pub(super) struct Candidate {
+    pub(super) access: Access,
     /// Conditions that the access decides alone.
     taken: Vec<usize>,
-    rows: f64,
+    /// Conditions that make its keys and ranges.
+    pub(super) used: Vec<usize>,
+    /// Rows that it reads.
+    pub(super) rows: f64,
+    /// They were counted in the index.
+    pub(super) is_looked_at: bool,
     ordered: bool,
-    parameterised: bool,
+    /// Its ranges depend on tables whose rows are in place.
+    pub(super) parameterised: bool,
 }
 
 impl Candidate {
     fn residual(&self, pool: &Pool) -> usize {
         pool.len() - self.taken.len()
+    }
+
+    fn is_narrowed(&self) -> bool {
+        !self.access.equals.is_empty() || !self.access.alternatives.is_empty()
     }
 }
 
@@ -340,25 +395,16 @@ fn allowed(hints: &[IndexHint], name: &str) -> bool {
     !hints.iter().any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
 }
 
-/// Rows about one table, in a table that tells of columns.
-const ROWS_A_TABLE: f64 = 5.0;
-/// Rows of a virtual table that is not about stored tables.
-const ROWS_UNKNOWN: f64 = 100.0;
-/// The part of all tables that are in one schema.
-const PART_IN_A_SCHEMA: f64 = 0.5;
-/// What looking a name up costs, in rows made.
-const COST_OF_LOOKUP: f64 = 1.0;
-
-/// How many rows a reading of a virtual table gives, and what it costs in rows made, where there are so many
-/// stored tables.
+/// How many rows a reading of a virtual table gives, and what it costs, where there are so many stored tables.
 fn virtual_rows(table: &TableDecl, read: &VirtualRead, tables: usize) -> (f64, f64) {
     if table.place_of(Named::Table).is_none() {
-        return (ROWS_UNKNOWN, ROWS_UNKNOWN);
+        return (cost::UNKNOWN_ROWS, cost::UNKNOWN_ROWS * cost::VIRTUAL_ROW);
     }
-    let of_each = if table.place("COLUMN_NAME").is_some() { ROWS_A_TABLE } else { 1.0 };
-    let all = (tables as f64).max(ROWS_UNKNOWN);
-    let in_schemas = read.count(Named::Schema).map_or(all, |schemas| all * PART_IN_A_SCHEMA * schemas as f64);
+    let of_each = if table.place("COLUMN_NAME").is_some() { cost::COLUMNS_A_TABLE } else { 1.0 };
+    let all = (tables as f64).max(cost::UNKNOWN_ROWS);
+    let in_schemas =
+        read.count(Named::Schema).map_or(all, |schemas| all * cost::PART_IN_A_SCHEMA * schemas as f64);
     let found = read.count(Named::Table).map_or(in_schemas, |names| names as f64).min(all);
     let rows = found * of_each;
-    (rows, COST_OF_LOOKUP + rows)
+    (rows, (1.0 + rows) * cost::VIRTUAL_ROW)
 }

@@ -7,7 +7,8 @@
 use std::rc::Rc;
 
 use super::Planning;
-use crate::plan::conditions::{expr_slots, selectivity};
+use crate::plan::conditions::expr_slots;
+use crate::plan::cost::{self, selectivity};
 use crate::plan::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::plan::lower::PlannedTable;
 use crate::plan::virtual_read::VirtualRead;
@@ -42,8 +43,9 @@ impl TableSet {
         self.0 == 0
     }
 
-    pub(super) fn is_several(self) -> bool {
-        self.0.count_ones() > 1
+    /// Whether they have a table in common.
+    pub(super) fn meets(self, other: TableSet) -> bool {
+        self.0 & other.0 != 0
     }
 }
 
@@ -55,7 +57,7 @@ pub(super) struct Conjunct {
     pub(super) expr: Expr,
     pub(super) tables: TableSet,
     /// Of an equality: how it is compared, and the tables that each side reads.
-    sides: Option<(Domain, TableSet, TableSet)>,
+    pub(super) sides: Option<(Domain, TableSet, TableSet)>,
 }
 
 /// Conditions that are known of rows.
@@ -138,15 +140,17 @@ impl<'t> Planning<'_, '_, 't> {
     }
 
     /// What is neither a stored nor a virtual table is read from one end to the other.
-    pub(super) fn whole(&self, leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
+    pub(super) fn read_whole(&self, leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
         let table = self.statement().table(leaf.slot());
         let rows = match (leaf, table) {
             (_, Some(PlannedTable::Derived(query))) => query.rows.max(1.0),
-            (Leaf::Working { .. }, _) => 10.0,
-            _ => 100.0,
+            (Leaf::Working { .. }, _) => cost::WORKING_ROWS,
+            _ => cost::UNKNOWN_ROWS,
         };
+        let cost = rows * cost::KEPT_ROW;
+        let rows = (rows * product_of(&filter)).max(cost::FEWEST);
         let shape = Rc::new(Shape::Whole { leaf, table: table.cloned(), filter });
-        Planned { shape, rows, cost: rows, parameterised: false, ordered: false }
+        Planned { shape, rows, cost, startup: 0.0, ordered: false }
     }
 
     /// The block's tables that an expression reads.
@@ -170,10 +174,10 @@ pub(super) struct Planned<'t> {
     pub(super) shape: Rc<Shape<'t>>,
     /// Rows it gives each time it is opened.
     pub(super) rows: f64,
-    /// What opening and reading it costs, in rows read.
+    /// What opening and reading it [costs](crate::plan::cost).
     pub(super) cost: f64,
-    /// It reads slots from outside.
-    pub(super) parameterised: bool,
+    /// The part of it before the first row.
+    pub(super) startup: f64,
     /// It comes in the wanted order.
     pub(super) ordered: bool,
 }
@@ -220,7 +224,7 @@ pub(super) enum Shape<'t> {
 
 impl<'t> Planned<'t> {
     pub(super) fn nothing() -> Planned<'t> {
-        Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, parameterised: false, ordered: false }
+        Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, startup: 0.0, ordered: false }
     }
 
     /// Its rows for which these conditions hold.
@@ -228,10 +232,52 @@ impl<'t> Planned<'t> {
         if conditions.is_empty() {
             return self;
         }
-        let (rows, cost) = (self.rows * product_of(&conditions), self.cost);
-        let (parameterised, ordered) = (self.parameterised, self.ordered);
+        let (rows, cost, startup) = (self.rows * product_of(&conditions), self.cost, self.startup);
+        let ordered = self.ordered;
         let shape = Rc::new(Shape::Filter { input: self, conditions });
-        Planned { shape, rows, cost, parameterised, ordered }
+        Planned { shape, rows, cost, startup, ordered }
+    }
+
+    /// With conditions that read none of its tables: they are decided where its first row is read.
+    pub(super) fn guarded(self, conditions: Pool) -> Planned<'t> {
+        if conditions.is_empty() {
+            return self;
+        }
+        let part = product_of(&conditions);
+        let shape = match &*self.shape {
+            Shape::Hash { left, right, kind, keys, rest } => Shape::Hash {
+                left: left.clone().guarded(conditions),
+                right: right.clone(),
+                kind: *kind,
+                keys: keys.clone(),
+                rest: rest.clone(),
+            },
+            Shape::Nested { left, right, kind } => {
+                Shape::Nested { left: left.clone().guarded(conditions), right: right.clone(), kind: *kind }
+            }
+            Shape::Filter { input, conditions: others } => {
+                Shape::Filter { input: input.clone().guarded(conditions), conditions: others.clone() }
+            }
+            Shape::Table { leaf, access, filter, rows } => {
+                let filter = conditions.iter().chain(filter).cloned().collect();
+                Shape::Table { leaf, access: access.clone(), filter, rows: rows * part }
+            }
+            _ => return self.filtered(conditions),
+        };
+        Planned { rows: self.rows * part, shape: Rc::new(shape), ..self }
+    }
+
+    /// Adds the stored tables that it reads, and how.
+    pub(super) fn accesses<'p>(&'p self, out: &mut Vec<(&'t TableLeaf, &'p Access)>) {
+        match &*self.shape {
+            Shape::Table { leaf, access, .. } => out.push((leaf, access)),
+            Shape::Nothing | Shape::Virtual { .. } | Shape::Whole { .. } => {}
+            Shape::Filter { input, .. } => input.accesses(out),
+            Shape::Hash { left, right, .. } | Shape::Nested { left, right, .. } => {
+                left.accesses(out);
+                right.accesses(out);
+            }
+        }
     }
 
     /// Its operators.

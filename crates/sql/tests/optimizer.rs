@@ -1,0 +1,153 @@
+//! What the planner expects of data, and what it makes of it: estimates against rows that are counted, orders
+//! of joins, and plans that are made anew when the data they were chosen by is another.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
+
+#[path = "client/mod.rs"]
+mod client;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use client::{Client, processor};
+use palisade_base::prng::Prng;
+use palisade_sql::plans::PLANS_MADE;
+
+/// Plans that are made are counted for all sessions of the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn database() -> Client {
+    let mut client = Client::new(&processor(Arc::default()), 1);
+    client.run("CREATE DATABASE d");
+    client.run("USE d");
+    client
+}
+
+/// Runs a statement that must not fail.
+fn done(client: &mut Client, text: &str) {
+    client.answer(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+}
+
+/// Inserts rows of a table, many at once.
+fn insert(client: &mut Client, table: &str, rows: impl Iterator<Item = String>) {
+    let rows: Vec<String> = rows.collect();
+    for rows in rows.chunks(1000) {
+        done(client, &format!("INSERT INTO {table} VALUES {}", rows.join(",")));
+    }
+}
+
+/// A table of skewed values: half of the rows of `k` are 1, the others spread.
+fn skewed(client: &mut Client, rows: u64) {
+    done(client, "CREATE TABLE s (id INT PRIMARY KEY, k INT, v INT, d DATE, KEY (k), KEY (d))");
+    let mut prng = Prng::new(5);
+    let row = move |id: u64| {
+        let k = if prng.next_u64().is_multiple_of(2) { 1 } else { 2 + prng.next_u64() % 5000 };
+        format!("({id},{k},{},'2020-01-01' + INTERVAL {} DAY)", id % 7, id % 1000)
+    };
+    insert(client, "s", (0..rows).map(row));
+}
+
+/// The rows that EXPLAIN expects of the only table of a query.
+fn expected(client: &mut Client, condition: &str) -> f64 {
+    let tree = client.run(&format!("EXPLAIN FORMAT=TREE SELECT v FROM s WHERE {condition}"));
+    let rows = tree.rsplit_once("(rows=").and_then(|(_, rest)| rest.split_once(')'));
+    rows.and_then(|(rows, _)| rows.parse().ok()).unwrap_or_else(|| panic!("{tree}"))
+}
+
+#[test]
+fn rows_in_ranges_are_expected_about_as_they_are() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    skewed(&mut client, 20_000);
+    let mut prng = Prng::new(8);
+    let mut conditions = vec![
+        "k = 1".to_owned(),
+        "k <= 1".to_owned(),
+        "k > 1".to_owned(),
+        "k IN (1, 17, 400)".to_owned(),
+        "d < '2020-03-01' + INTERVAL 1 MONTH".to_owned(),
+        "d >= DATE '2022-09-01'".to_owned(),
+    ];
+    for _ in 0..20 {
+        let low = prng.next_u64() % 5000;
+        conditions.push(format!("k BETWEEN {low} AND {}", low + prng.next_u64() % 2000));
+        conditions.push(format!("id BETWEEN {low} AND {}", low + prng.next_u64() % 10_000));
+    }
+    for condition in conditions {
+        let counted: f64 = client.run(&format!("SELECT COUNT(*) FROM s WHERE {condition}")).parse().unwrap();
+        let expected = expected(&mut client, &condition);
+        let factor = (expected.max(20.0) / counted.max(20.0)).max(counted.max(20.0) / expected.max(20.0));
+        assert!(factor < 2.0, "{condition}: {expected} rows are expected, and there are {counted}");
+    }
+}
+
+/// How many plans an execution makes.
+fn plans_made(client: &mut Client, text: &str) -> u64 {
+    let before = PLANS_MADE.value();
+    done(client, text);
+    PLANS_MADE.value() - before
+}
+
+#[test]
+fn a_plan_is_made_anew_when_other_values_find_far_fewer_rows() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    skewed(&mut client, 20_000);
+    let all = "EXPLAIN FORMAT=TREE SELECT SUM(v) FROM s WHERE k > 0";
+    assert!(client.run(all).contains("Table scan"), "{}", client.run(all));
+    let few = "EXPLAIN FORMAT=TREE SELECT SUM(v) FROM s WHERE k > 4990";
+    assert!(client.run(few).contains("using k"), "{}", client.run(few));
+
+    assert_eq!(plans_made(&mut client, "SELECT SUM(v) FROM s WHERE k > 0"), 1);
+    assert_eq!(plans_made(&mut client, "SELECT SUM(v) FROM s WHERE k > 1"), 0);
+    assert_eq!(plans_made(&mut client, "SELECT SUM(v) FROM s WHERE k > 4990"), 1);
+    assert_eq!(plans_made(&mut client, "SELECT SUM(v) FROM s WHERE k > 4980"), 0);
+    // What finds a row by a unique key does so whatever the values are.
+    assert_eq!(plans_made(&mut client, "SELECT v FROM s WHERE id = 5"), 1);
+    assert_eq!(plans_made(&mut client, "SELECT v FROM s WHERE id = 19000"), 0);
+}
+
+#[test]
+fn a_plan_is_made_anew_when_a_table_has_grown() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE a (id INT PRIMARY KEY, g INT, KEY (g))");
+    done(&mut client, "CREATE TABLE b (id INT PRIMARY KEY, a INT, KEY (a))");
+    insert(&mut client, "a", (0..10).map(|id| format!("({id},{})", id % 3)));
+    insert(&mut client, "b", (0..10).map(|id| format!("({id},{id})")));
+    let join = "SELECT COUNT(*) FROM a JOIN b ON b.a = a.id WHERE a.g = 1";
+    assert_eq!(plans_made(&mut client, join), 1);
+    assert_eq!(plans_made(&mut client, join), 0);
+    insert(&mut client, "b", (10..5000).map(|id| format!("({id},{id})")));
+    assert_eq!(plans_made(&mut client, join), 1);
+    assert_eq!(plans_made(&mut client, join), 0);
+}
+
+/// A chain of tables, each with a foreign key to the one before, and a condition on the first.
+#[test]
+fn joins_begin_where_few_rows_are() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE region (id INT PRIMARY KEY, name VARCHAR(20))");
+    done(&mut client, "CREATE TABLE nation (id INT PRIMARY KEY, region INT, KEY (region))");
+    done(&mut client, "CREATE TABLE customer (id INT PRIMARY KEY, nation INT, KEY (nation))");
+    done(&mut client, "CREATE TABLE orders (id INT PRIMARY KEY, customer INT, day INT, KEY (customer))");
+    done(&mut client, "CREATE TABLE item (orders INT, line INT, price INT, PRIMARY KEY (orders, line))");
+    insert(&mut client, "region", (0..5).map(|id| format!("({id},'r{id}')")));
+    insert(&mut client, "nation", (0..25).map(|id| format!("({id},{})", id % 5)));
+    insert(&mut client, "customer", (0..500).map(|id| format!("({id},{})", id % 25)));
+    insert(&mut client, "orders", (0..3000).map(|id| format!("({id},{},{})", id % 500, id % 400)));
+    insert(&mut client, "item", (0..9000).map(|id| format!("({},{},{id})", id / 3, id % 3)));
+    let from = "item JOIN orders ON orders.id = item.orders JOIN customer ON customer.id = orders.customer \
+                JOIN nation ON nation.id = customer.nation JOIN region ON region.id = nation.region";
+    let tree =
+        client.run(&format!("EXPLAIN FORMAT=TREE SELECT SUM(price) FROM {from} WHERE customer.id = 7"));
+    let place = |table: &str| tree.find(&format!(" on {table} ")).unwrap_or_else(|| panic!("{tree}"));
+    assert!(place("customer") < place("item") && place("orders") < place("item"), "{tree}");
+    let straight = client.run(&format!(
+        "EXPLAIN FORMAT=TREE SELECT STRAIGHT_JOIN SUM(price) FROM {from} WHERE customer.id = 7"
+    ));
+    let place = |table: &str| straight.find(&format!(" on {table} ")).unwrap_or_else(|| panic!("{straight}"));
+    assert!(place("item") < place("orders") && place("orders") < place("customer"), "{straight}");
+    let answer = format!("SELECT SUM(price) FROM {from} WHERE customer.id = 7");
+    let straight = format!("SELECT STRAIGHT_JOIN SUM(price) FROM {from} WHERE customer.id = 7");
+    assert_eq!(client.run(&answer), client.run(&straight));
+}
