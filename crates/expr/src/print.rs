@@ -6,7 +6,7 @@ use palisade_catalog::{SqlType, Value};
 
 use super::aggregate::{AggregateKind, AggregateSpec};
 use super::convert::display_text;
-use super::{ArithmeticOp, BitOp, CastTarget, Domain, Expr, Loss, Node, SubqueryUse, Truth};
+use super::{ArithmeticOp, BitOp, CastTarget, Comparison, Domain, Expr, Loss, Node, SubqueryUse, Truth};
 use crate::func::json::convert::is_truth;
 
 mod call;
@@ -158,10 +158,17 @@ impl Display for Expr {
                 SubqueryUse::Exists { negated } => {
                     write!(f, "{}exists(select #{})", not(*negated), subquery.number + 2)
                 }
-                SubqueryUse::Quantified { left, negated, .. } => {
+                SubqueryUse::Quantified { left, comparison, all, negated, .. } => {
                     f.write_str("(")?;
                     list(f, left, ",")?;
-                    write!(f, " {}in (select #{}))", not(*negated), subquery.number + 2)
+                    let number = subquery.number + 2;
+                    match (comparison, all) {
+                        (Comparison::Equal, false) => write!(f, " {}in (select #{number}))", not(*negated)),
+                        _ => {
+                            let which = if *all { "all" } else { "any" };
+                            write!(f, " {}{} {which} (select #{number}))", not(*negated), comparison.symbol())
+                        }
+                    }
                 }
             },
         }

@@ -194,6 +194,20 @@ impl Sql {
         }
     }
 
+    /// The logical plan of a query as text: as it was bound, and as [rules](crate::plan::rules) have rewritten it. 1064 for
+    /// what is no query.
+    pub async fn rewriting(&self, session: &mut Session, text: &[u8]) -> SqlResult<[String; 2]> {
+        let statement = palisade_parser::parse(text, parse_options(session)).map_err(parse_error)?;
+        let Statement::Query(query) = statement else {
+            return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN"));
+        };
+        let bind = |mut binder: Binder<'_>| {
+            let bound = binder.query(&query)?;
+            binder.rewritten(bound)
+        };
+        self.bound(session, &[], bind).await
+    }
+
     /// Has the session's task polled by a thread that serves no others, where that has not been so: much is
     /// to be computed in one go.
     async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {

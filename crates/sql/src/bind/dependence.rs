@@ -136,6 +136,7 @@ impl Dependence {
                 on.iter().for_each(|condition| self.condition(condition, weak));
                 children.iter().for_each(|child| self.tree(child, weak));
             }
+            JoinTree::Semi { left, .. } => self.tree(left, weak),
             JoinTree::Left(left, right, on) => {
                 let mut optional = Vec::new();
                 right.slots(&mut optional);

@@ -57,6 +57,7 @@ use self::pace::Pace;
 use crate::plan::conditions::OuterSlots;
 use crate::plan::logical::LogicalQuery;
 use crate::plan::lower::Planner;
+use crate::plan::rules::Statement;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
 use crate::{Host, Session, SessionState, SessionView, SqlError, SqlResult};
@@ -244,31 +245,47 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// The plan of a statement with this query, or with none.
-    pub fn finish(self, query: Option<LogicalQuery>) -> SqlResult<Plan> {
-        self.finish_with(|planner| query.map(|query| planner.statement(query)).transpose())
+    /// A query's logical plan as text: as it was bound, and as rules have rewritten it.
+    pub fn rewritten(self, mut query: LogicalQuery) -> SqlResult<[String; 2]> {
+        let bound = query.to_string();
+        let mut statement = Statement { subqueries: self.subqueries, pace: &self.pace };
+        statement.rewrite(Some(&mut query))?;
+        Ok([bound, query.to_string()])
     }
 
-    /// The plan of a statement whose query is made by `lower`.
+    /// The plan of a statement with this query, or with none.
+    pub fn finish(self, query: Option<LogicalQuery>) -> SqlResult<Plan> {
+        self.finish_with(query, |planner, query| query.map(|query| planner.statement(query)).transpose())
+    }
+
+    /// The plan of a statement whose operators are made by `lower`, which is given its query as it has been rewritten.
     pub fn finish_with(
         self,
-        lower: impl FnOnce(&mut Planner<'_>) -> SqlResult<Option<Query>>,
+        mut query: Option<LogicalQuery>,
+        lower: impl FnOnce(&mut Planner<'_>, Option<LogicalQuery>) -> SqlResult<Option<Query>>,
     ) -> SqlResult<Plan> {
         let subqueries = self.subqueries.into_iter().collect::<Option<Vec<LogicalQuery>>>();
         let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
+        let subqueries = subqueries.into_iter().map(Some).collect();
+        let mut statement = Statement { subqueries, pace: &self.pace };
+        statement.rewrite(query.as_mut())?;
+        let subqueries = statement.subqueries;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
-        let query = lower(&mut planner)?;
-        let subqueries = subqueries.into_iter().map(|query| Ok(Arc::new(planner.query(query)?)));
-        let subqueries: Vec<Arc<Query>> = subqueries.collect::<SqlResult<_>>()?;
+        let query = lower(&mut planner, query)?;
+        let subqueries = subqueries.into_iter().map(|query| {
+            let query = query.map(|query| planner.query(query)).transpose()?;
+            Ok(query.map(Arc::new))
+        });
+        let subqueries: Vec<Option<Arc<Query>>> = subqueries.collect::<SqlResult<_>>()?;
         let premises = planner.premises.take();
         let point = match &query {
-            Some(query) if subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
+            Some(query) if subqueries.iter().all(Option::is_none) => crate::plan::point::PointPlan::of(query),
             _ => None,
         };
         let mut reads = TableReads::default();
         query
             .iter()
-            .chain(subqueries.iter().map(|subquery| &**subquery))
+            .chain(subqueries.iter().flatten().map(|subquery| &**subquery))
             .for_each(|query| reads.query(&query.root));
         Ok(Plan {
             point,

@@ -25,8 +25,11 @@ pub struct NestedLoopState {
 
 impl NestedLoopState {
     /// Before the first row.
-    pub fn new(left: State, mut right: State) -> Self {
+    pub fn new(left: State, mut right: State, kind: JoinKind) -> Self {
         right.hint_again();
+        if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
+            right.hint_stop();
+        }
         NestedLoopState { left, right, has_left: false, matched: false, pending: false }
     }
 
@@ -141,11 +144,13 @@ pub struct HashJoinState {
     key: Vec<u8>,
     next_match: usize,
     testing: bool,
+    /// See [`Operator::HashJoin`].
+    keeps: bool,
 }
 
 impl HashJoinState {
     /// Before the first row.
-    pub fn new(left: State, right: State) -> Self {
+    pub fn new(left: State, right: State, keeps: bool) -> Self {
         HashJoinState {
             left,
             right,
@@ -159,16 +164,20 @@ impl HashJoinState {
             key: Vec::new(),
             next_match: 0,
             testing: false,
+            keeps,
         }
     }
 
-    /// Before the first row. The hash table is built anew: the right side may depend on outer rows.
+    /// Before the first row. The hash table is built anew if the right side may depend on outer rows.
     pub fn reset(&mut self) {
-        let left = std::mem::replace(&mut self.left, State::Nothing);
-        let right = std::mem::replace(&mut self.right, State::Nothing);
-        *self = HashJoinState::new(left, right);
         self.left.reset();
+        (self.left_pending, self.has_left, self.testing) = (false, false, false);
+        if self.built && self.keeps {
+            return;
+        }
         self.right.reset();
+        self.table = HashMap::new();
+        (self.bytes, self.built, self.right_pending) = (0, false, false);
     }
 
     /// The next pair.
@@ -252,6 +261,9 @@ impl HashJoinState {
             self.right_pending = false;
             if known {
                 let row: Box<[Slot]> = cx.state.frame.keep(plan.right_slots)?;
+                if row.is_empty() && self.table.contains_key(&key) {
+                    continue;
+                }
                 self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
                 cx.session.charge(self.bytes)?;
                 self.table.entry(key).or_default().push(row);

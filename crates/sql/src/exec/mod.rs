@@ -98,11 +98,13 @@ impl State {
             Operator::Scan { .. } => State::Scan(Box::default()),
             Operator::Virtual { .. } => State::Virtual(Box::default()),
             Operator::Values { .. } => State::Values { next: 0 },
-            Operator::NestedLoop { left, right, .. } => {
-                State::NestedLoop(Box::new(join::NestedLoopState::new(State::new(left), State::new(right))))
+            Operator::NestedLoop { left, right, kind, .. } => {
+                let (left, right) = (State::new(left), State::new(right));
+                State::NestedLoop(Box::new(join::NestedLoopState::new(left, right, *kind)))
             }
-            Operator::HashJoin { left, right, .. } => {
-                State::HashJoin(Box::new(join::HashJoinState::new(State::new(left), State::new(right))))
+            Operator::HashJoin { left, right, keeps, .. } => {
+                let (left, right) = (State::new(left), State::new(right));
+                State::HashJoin(Box::new(join::HashJoinState::new(left, right, *keeps)))
             }
             Operator::Filter { input, .. } => {
                 State::Filter { input: Box::new(State::new(input)), pending: false }
@@ -199,7 +201,7 @@ impl State {
             }
             (
                 State::HashJoin(state),
-                Operator::HashJoin { left, right, kind, keys, condition, right_slots },
+                Operator::HashJoin { left, right, kind, keys, condition, right_slots, .. },
             ) => state.next(
                 cx,
                 &join::HashJoin {

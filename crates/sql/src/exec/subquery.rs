@@ -42,7 +42,9 @@ pub fn evaluate(cx: &mut ExecContext<'_, '_>, subquery: &Subquery) -> SqlAttempt
         .plan
         .clone()
         .ok_or_else(|| SqlError::internal("a statement with subqueries has a plan"))?;
-    let result = state.evaluate(cx, subquery, plan.subqueries.at(subquery.number)?);
+    let query = plan.subqueries.at(subquery.number)?.as_ref();
+    let query = query.ok_or_else(|| SqlError::internal("a subquery that has become a join is evaluated"))?;
+    let result = state.evaluate(cx, subquery, query);
     *cx.execution.subqueries.at_mut(subquery.number)? = state;
     result
 }

@@ -20,7 +20,7 @@ struct Count {
 impl Plan {
     /// How many rows its query and the subqueries in expressions would examine, each subquery once.
     pub fn rows_examined(&self) -> f64 {
-        let queries = self.query.iter().chain(self.subqueries.iter().map(|query| &**query));
+        let queries = self.query.iter().chain(self.subqueries.iter().flatten().map(|query| &**query));
         queries.map(|query| count(&query.root).examined).sum()
     }
 }

@@ -120,7 +120,8 @@ impl Sql {
         if format == ExplainFormat::Tree {
             let mut text = String::new();
             tree(&query.root, 0, &mut text);
-            for (number, subquery) in plan.subqueries.iter().enumerate() {
+            let present = |(number, query)| Option::as_ref(query).map(|query| (number, query));
+            for (number, subquery) in plan.subqueries.iter().enumerate().filter_map(present) {
                 text.push_str(&format!("-> Select #{} (subquery in condition)\n", number + 2));
                 tree(&subquery.root, 1, &mut text);
             }
@@ -131,10 +132,11 @@ impl Sql {
         }
         let mut lines = Vec::new();
         let mut next_id = 1;
-        let simple = select_type == "SIMPLE" && plan.subqueries.is_empty() && !has_parts(&query.root);
+        let simple =
+            select_type == "SIMPLE" && plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
         let first = if simple || select_type != "SIMPLE" { select_type } else { "PRIMARY" };
         query_lines(query, first, &mut next_id, &mut lines);
-        for subquery in &plan.subqueries {
+        for subquery in plan.subqueries.iter().flatten() {
             let kind = if subquery.outer_slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
             next_id += 1;
             query_lines(subquery, kind, &mut next_id, &mut lines);

@@ -176,6 +176,17 @@ pub enum JoinTree {
     Inner(Vec<JoinTree>, Vec<Expr>),
     /// Every left row, with the right rows that match or with NULLs.
     Left(Box<JoinTree>, Box<JoinTree>, Vec<Expr>),
+    /// The left rows that have a match, or none of them; columns of the right side are read by `on` alone.
+    Semi {
+        /// What gives the rows.
+        left: Box<JoinTree>,
+        /// What is looked for.
+        right: Box<JoinTree>,
+        /// All must hold for a match.
+        on: Vec<Expr>,
+        /// The rows that have no match.
+        anti: bool,
+    },
 }
 
 /// A table.
@@ -307,7 +318,7 @@ impl JoinTree {
         match self {
             JoinTree::Leaf(leaf) => visit(leaf),
             JoinTree::Inner(children, _) => children.iter().for_each(|child| child.leaves(visit)),
-            JoinTree::Left(left, right, _) => {
+            JoinTree::Left(left, right, _) | JoinTree::Semi { left, right, .. } => {
                 left.leaves(visit);
                 right.leaves(visit);
             }
@@ -319,7 +330,7 @@ impl JoinTree {
         match self {
             JoinTree::Leaf(leaf) => visit(leaf),
             JoinTree::Inner(children, _) => children.iter_mut().for_each(|child| child.leaves_mut(visit)),
-            JoinTree::Left(left, right, _) => {
+            JoinTree::Left(left, right, _) | JoinTree::Semi { left, right, .. } => {
                 left.leaves_mut(visit);
                 right.leaves_mut(visit);
             }
@@ -334,12 +345,35 @@ impl JoinTree {
                 on.iter().for_each(&mut *visit);
                 children.iter().for_each(|child| child.conditions(visit));
             }
-            JoinTree::Left(left, right, on) => {
+            JoinTree::Left(left, right, on) | JoinTree::Semi { left, right, on, .. } => {
                 on.iter().for_each(&mut *visit);
                 left.conditions(visit);
                 right.conditions(visit);
             }
         }
+    }
+
+    /// As [`conditions`](Self::conditions), to change them.
+    pub fn conditions_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            JoinTree::Leaf(_) => {}
+            JoinTree::Inner(children, on) => {
+                on.iter_mut().for_each(&mut *visit);
+                children.iter_mut().for_each(|child| child.conditions_mut(visit));
+            }
+            JoinTree::Left(left, right, on) | JoinTree::Semi { left, right, on, .. } => {
+                on.iter_mut().for_each(&mut *visit);
+                left.conditions_mut(visit);
+                right.conditions_mut(visit);
+            }
+        }
+    }
+
+    /// How many tables it has.
+    pub fn count(&self) -> usize {
+        let mut count = 0;
+        self.leaves(&mut |_| count += 1);
+        count
     }
 }
 

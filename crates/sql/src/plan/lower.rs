@@ -45,6 +45,16 @@ pub enum PlannedTable {
     Recursive(Arc<Recursion>),
 }
 
+impl PlannedTable {
+    /// Slots of enclosing queries that it reads.
+    pub fn outer_slots(&self) -> &[usize] {
+        match self {
+            PlannedTable::Derived(query) => &query.outer_slots,
+            PlannedTable::Recursive(recursion) => &recursion.outer_slots,
+        }
+    }
+}
+
 impl OuterSlots for Planner<'_> {
     fn outer_slots(&self, subquery: usize) -> &[usize] {
         self.outer.get(subquery).map_or(&[], Vec::as_slice)
@@ -52,14 +62,17 @@ impl OuterSlots for Planner<'_> {
 }
 
 impl<'a> Planner<'a> {
-    /// A planner for a statement with these subqueries in its expressions.
+    /// A planner for a statement with these subqueries in its expressions, by number.
     pub fn new(
         dictionary: &'a Dictionary,
         parameters: &'a [Value],
         pace: Pace<'a>,
-        subqueries: &[LogicalQuery],
+        subqueries: &[Option<LogicalQuery>],
     ) -> Planner<'a> {
-        let outer = subqueries.iter().map(|query| query.outer_slots.clone()).collect();
+        let outer = |query: &Option<LogicalQuery>| {
+            query.as_ref().map_or_else(Vec::new, |query| query.outer_slots.clone())
+        };
+        let outer = subqueries.iter().map(outer).collect();
         let premises = RefCell::default();
         Planner { dictionary, parameters, pace, premises, outer, tables: HashMap::new() }
     }

@@ -3,7 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`logical`] | what a query asks for, before anything says how it is done |
-//! | [`lower`] | from that to operators: grouping, order, limit |
+//! | [`rules`] | rewritings of it |
+//! | `print` | it as text |
+//! | [`lower`] | from it to operators: grouping, order, limit |
 //! | [`access`] | which index, which ranges: the access path of one table |
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`cost`] | what plans cost, and what is guessed |
@@ -30,6 +32,8 @@ pub mod logical;
 pub mod lower;
 pub mod point;
 pub mod premise;
+mod print;
+pub mod rules;
 pub mod virtual_read;
 pub mod window;
 
@@ -57,8 +61,8 @@ pub struct Plan {
     pub query: Option<Query>,
     /// Tables of the frame.
     pub slots: usize,
-    /// Subqueries in expressions, by number.
-    pub subqueries: Vec<Arc<Query>>,
+    /// Subqueries in expressions, by number; `None` for one that has become part of another query.
+    pub subqueries: Vec<Option<Arc<Query>>>,
     /// Stored tables it uses; it is right while these are current.
     pub tables: Vec<Arc<Table>>,
     /// What it does to which tables: what a restricted session is asked for.
@@ -90,7 +94,7 @@ pub struct Plan {
 impl Plan {
     /// Whether a FROM in it names tables, stored or not.
     pub fn names_tables(&self) -> bool {
-        let queries = self.query.iter().chain(self.subqueries.iter().map(|subquery| &**subquery));
+        let queries = self.query.iter().chain(self.subqueries.iter().flatten().map(|subquery| &**subquery));
         !self.tables.is_empty() || queries.into_iter().any(|query| query.root.names_tables())
     }
 }
@@ -188,6 +192,8 @@ pub enum Operator {
         condition: Option<Expr>,
         /// Slots that the right side fills.
         right_slots: Vec<usize>,
+        /// The right side depends on nothing outside of it: when the join is read again its hash table is right as it is.
+        keeps: bool,
     },
     Filter {
         input: Box<Operator>,

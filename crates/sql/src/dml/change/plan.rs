@@ -233,7 +233,7 @@ impl Binder<'_> {
         let joining = Joining { local, used, order, straight: false };
         let needs_key = self.session.variables.sql_safe_updates && limit.is_none();
         let mut collect = false;
-        let plan = self.finish_with(|planner| {
+        let plan = self.finish_with(None, |planner, _| {
             let planned = planner.joins(tree, conditions, joining)?;
             let is_found = |target: &Target| by_key(&planned.operator, target.slot);
             if needs_key && !targets.iter().all(is_found) {
@@ -263,7 +263,7 @@ impl Binder<'_> {
             }))
         })?;
         let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
-        collect |= plan.subqueries.iter().any(is_read);
+        collect |= plan.subqueries.iter().flatten().any(is_read);
         let plan = Arc::new(plan);
         Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
     }

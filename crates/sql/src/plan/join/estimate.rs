@@ -65,17 +65,11 @@ impl Sizes {
 }
 
 fn tables_of(tree: &JoinTree, out: &mut Vec<(usize, Arc<Table>, Arc<TableStatistics>)>) {
-    match tree {
-        JoinTree::Leaf(Leaf::Table(leaf)) => {
+    tree.leaves(&mut |leaf| {
+        if let Leaf::Table(leaf) = leaf {
             out.push((leaf.slot, leaf.table.clone(), leaf.table.statistics()));
         }
-        JoinTree::Leaf(_) => {}
-        JoinTree::Inner(parts, _) => parts.iter().for_each(|part| tables_of(part, out)),
-        JoinTree::Left(left, right, _) => {
-            tables_of(left, out);
-            tables_of(right, out);
-        }
-    }
+    });
 }
 
 impl Planning<'_, '_, '_> {

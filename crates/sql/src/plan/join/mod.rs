@@ -131,6 +131,14 @@ enum Want {
 /// tables that these read are in place, and which plan it is.
 type Key = (*const JoinTree, Vec<usize>, TableSet, Want);
 
+/// An outer join, a semi-join or an anti-join.
+struct Outer<'t> {
+    left: &'t JoinTree,
+    right: &'t JoinTree,
+    on: &'t [Expr],
+    kind: JoinKind,
+}
+
 /// The planning of one tree of joins.
 struct Planning<'p, 'a, 't> {
     planner: &'p JoinPlanner<'p, 'a>,
@@ -160,6 +168,24 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let mut known = self.on.borrow_mut();
         let conjuncts = || on.iter().map(|expr| self.conjunct(expr.clone())).collect();
         known.entry(on.as_ptr()).or_insert_with(conjuncts).clone()
+    }
+
+    /// Whether the rows of a tree depend on nothing but its tables, which are `own`: they are the same each time it is read.
+    fn is_free(&self, tree: &'t JoinTree, own: TableSet) -> bool {
+        let is_own = |on: &'t [Expr]| {
+            self.on(on).iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(own))
+        };
+        match tree {
+            JoinTree::Leaf(Leaf::Table(_) | Leaf::Virtual(_)) => true,
+            JoinTree::Leaf(Leaf::Derived { slot, .. } | Leaf::Recursive { slot, .. }) => {
+                self.statement().table(*slot).is_some_and(|table| table.outer_slots().is_empty())
+            }
+            JoinTree::Leaf(Leaf::Working { .. }) => false,
+            JoinTree::Inner(parts, on) => is_own(on) && parts.iter().all(|part| self.is_free(part, own)),
+            JoinTree::Left(left, right, on) | JoinTree::Semi { left, right, on, .. } => {
+                is_own(on) && self.is_free(left, own) && self.is_free(right, own)
+            }
+        }
     }
 
     fn tables(&self, tree: &JoinTree) -> TableSet {
@@ -211,7 +237,13 @@ impl<'a, 't> Planning<'_, 'a, 't> {
             [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound, want),
             [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool),
             [JoinTree::Leaf(leaf)] => self.read_whole(leaf, pool),
-            [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, (bound, want)),
+            [JoinTree::Left(left, right, on)] => {
+                self.outer(Outer { left, right, on, kind: JoinKind::Left }, pool, (bound, want))
+            }
+            [JoinTree::Semi { left, right, on, anti }] => {
+                let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
+                self.outer(Outer { left, right, on, kind }, pool, (bound, want))
+            }
             joined => self.inner_of(joined, pool, bound, want),
         };
         self.known.borrow_mut().insert(key, planned.clone());
@@ -254,19 +286,20 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         pool.iter().any(|conjunct| rejects_null(&conjunct.expr, &slots))
     }
 
-    fn left(
-        &self,
-        left: &'t JoinTree,
-        right: &'t JoinTree,
-        on: &'t [Expr],
-        pool: Pool,
-        (bound, want): (TableSet, Want),
-    ) -> Planned<'t> {
+    /// A join whose sides stay where they are.
+    fn outer(&self, join: Outer<'t>, pool: Pool, (bound, want): (TableSet, Want)) -> Planned<'t> {
+        let Outer { left, right, on, kind } = join;
         let tables = self.tables(left);
         let mut above = pool;
-        let below = take_within(&mut above, tables.with(bound));
+        let mut below = take_within(&mut above, tables.with(bound));
+        if kind != JoinKind::Left {
+            // It only leaves rows out: a condition that is worth more than looking for a match comes after it.
+            let (late, early) = below.into_iter().partition(|conjunct| conjunct.is_expensive);
+            below = early;
+            above.extend::<Pool>(late);
+        }
         let planned = self.tree(left, below, bound, want);
-        self.attach(planned, tables, right, self.on(on), JoinKind::Left, bound).filtered(above)
+        self.attach(planned, tables, right, self.on(on), kind, bound).filtered(above)
     }
 
     /// Joins `right` to what is planned already, which has the tables `tables`.
@@ -282,7 +315,7 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let right_tables = self.tables(right);
         let mut rest = conditions.clone();
         let own = take_within(&mut rest, right_tables.with(bound));
-        let alone = self.tree(right, own, bound, Want::Cheapest);
+        let alone = self.tree(right, own.clone(), bound, Want::Cheapest);
         let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
         // As the inner side of a nested loop it sees the left row.
         let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
@@ -290,12 +323,16 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
         if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {
+            let keeps = keys.iter().all(|key| key.conjunct.is_free)
+                && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
+                && self.is_free(right, right_tables);
             rest.retain(|conjunct| !keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, conjunct)));
-            return hashed(left, alone, (kind, keys, rest), rows);
+            return hashed(left, alone, Hashing { kind, keys, rest, keeps }, rows);
         }
         Planned {
             rows,
             cost: nested_cost,
+            again: nested_cost - left.cost + left.again - inner.cost + inner.again,
             startup: left.startup + inner.startup,
             ordered: left.ordered,
             shape: Rc::new(Shape::Nested { left, right: inner, kind }),
@@ -303,19 +340,28 @@ impl<'a, 't> Planning<'_, 'a, 't> {
     }
 }
 
+/// What a hash join does.
+struct Hashing {
+    kind: JoinKind,
+    keys: Vec<Equality>,
+    /// Conditions on pairs of rows with equal keys.
+    rest: Pool,
+    /// See [`Operator::HashJoin`].
+    keeps: bool,
+}
+
 /// A hash join, which is built of its right side.
-fn hashed<'t>(
-    left: Planned<'t>,
-    right: Planned<'t>,
-    (kind, keys, rest): (JoinKind, Vec<Equality>, Pool),
-    rows: f64,
-) -> Planned<'t> {
+fn hashed<'t>(left: Planned<'t>, right: Planned<'t>, join: Hashing, rows: f64) -> Planned<'t> {
+    let Hashing { kind, keys, rest, keeps } = join;
+    let cost = hash_cost(&left, &right, rows);
+    let build = right.cost + right.rows * cost::HASHED_ROW;
     Planned {
         rows,
-        cost: hash_cost(&left, &right, rows),
+        cost,
+        again: if keeps { cost - build - left.cost + left.again } else { cost },
         startup: left.startup + right.cost + right.rows * cost::HASHED_ROW,
         ordered: left.ordered,
-        shape: Rc::new(Shape::Hash { left, right, kind, keys, rest }),
+        shape: Rc::new(Shape::Hash { left, right, kind, keys, rest, keeps }),
     }
 }
 
@@ -328,7 +374,7 @@ fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {
 fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, rows: f64) -> f64 {
     let is_aided = inner.cost < alone.cost;
     let loops = left.rows.max(if is_aided { 1.0 } else { cost::LEAST_LOOPS });
-    left.cost + loops * inner.cost + rows * cost::JOINED_ROW
+    left.cost + inner.cost + (loops - 1.0).max(0.0) * inner.again + rows * cost::JOINED_ROW
 }
 
 fn join_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {

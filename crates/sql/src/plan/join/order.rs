@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::planned::{Conjunct, Equality, Planned, Pool, Shape, TableSet, take_within};
-use super::{Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hashed, nested_cost};
+use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hashed, nested_cost};
 use crate::plan::JoinKind;
 use crate::plan::logical::JoinTree;
 
@@ -289,6 +289,16 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         (all * within.map(|(_, part)| part).product::<f64>()).max(cost::FEWEST)
     }
 
+    /// Whether the rows of a set depend on nothing but its tables.
+    fn is_free(&self, set: PartSet) -> bool {
+        let own = self.tables(set);
+        let is_own = |conjunct: &Rc<Conjunct>| conjunct.is_free && conjunct.tables.is_within(own);
+        let mut within = self.edges.iter().filter(|(edge, _)| edge.is_within(set));
+        let mut parts = set.parts().filter_map(|part| self.parts.get(part));
+        within.all(|(_, conjunct)| is_own(conjunct))
+            && parts.all(|part| part.own.iter().all(is_own) && self.planning.is_free(part.tree, part.tables))
+    }
+
     fn tables(&self, set: PartSet) -> TableSet {
         let parts = set.parts().filter_map(|part| self.parts.get(part));
         parts.fold(TableSet::default(), |tables, part| tables.with(part.tables))
@@ -346,6 +356,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         let nested = |right: Planned<'t>| Planned {
             rows,
             cost,
+            again: cost - left.cost + left.again - right.cost + right.again,
             startup: left.startup + right.startup,
             ordered: left.ordered,
             shape: Rc::new(Shape::Nested { left: left.clone(), right, kind: JoinKind::Inner }),
@@ -357,7 +368,9 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
                 let keys: Vec<Equality> = edges().filter_map(equality).collect();
                 let is_key = |edge: &&Rc<Conjunct>| keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, *edge));
                 let rest: Pool = edges().filter(|edge| !is_key(edge)).cloned().collect();
-                hashed(left.clone(), right.clone(), (JoinKind::Inner, keys, rest), rows)
+                let keeps = keys.iter().all(|key| key.conjunct.is_free) && self.is_free(right_set);
+                let join = Hashing { kind: JoinKind::Inner, keys, rest, keeps };
+                hashed(left.clone(), right.clone(), join, rows)
             }
         })
     }

@@ -29,7 +29,7 @@ impl<'t> Planning<'_, '_, 't> {
         let read = VirtualRead::new(table, *slot, conditions, columns);
         let (rows, cost) = virtual_rows(table, &read, self.statement().dictionary.table_count());
         let shape = Rc::new(Shape::Virtual { leaf, filter, read });
-        Planned { shape, rows, cost, startup: 0.0, ordered: false }
+        Planned { shape, rows, cost, again: cost, startup: 0.0, ordered: false }
     }
 
     /// The best path to the rows of a table under conditions; `bound` are the tables whose rows are in place.
@@ -81,7 +81,7 @@ impl<'t> Planning<'_, '_, 't> {
             !taken.contains(&(position - 1))
         });
         let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found });
-        Planned { shape, rows: found, cost, startup: cost::OPEN_SCAN, ordered }
+        Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
     }
 
     /// The paths to the rows of a table that are not pointless; how many rows they read is not known yet.

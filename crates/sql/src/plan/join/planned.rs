@@ -56,6 +56,10 @@ pub(super) struct Conjunct {
     pub(super) number: usize,
     pub(super) expr: Expr,
     pub(super) tables: TableSet,
+    /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each time.
+    pub(super) is_free: bool,
+    /// It runs a subquery for each row.
+    pub(super) is_expensive: bool,
     /// Of an equality: how it is compared, and the tables that each side reads.
     pub(super) sides: Option<(Domain, TableSet, TableSet)>,
 }
@@ -136,7 +140,16 @@ impl<'t> Planning<'_, '_, 't> {
         };
         let number = self.conjuncts.get();
         self.conjuncts.set(number + 1);
-        Rc::new(Conjunct { number, tables: self.tables_of(&expr), expr, sides })
+        let mut slots = Vec::new();
+        expr_slots(self.statement(), &expr, &mut slots);
+        let mut is_free = slots.iter().all(|slot| self.planner.joining.local.contains(slot));
+        expr.walk(&mut |part| is_free &= !matches!(part.node, Node::UserVariable(_) | Node::Subquery(_)));
+        is_free &= !expr.is_impure();
+        let mut is_expensive = false;
+        expr.walk(&mut |part| {
+            is_expensive |= matches!(&part.node, Node::Subquery(subquery) if subquery.correlated);
+        });
+        Rc::new(Conjunct { number, tables: self.in_slots(&slots), expr, is_free, is_expensive, sides })
     }
 
     /// What is neither a stored nor a virtual table is read from one end to the other.
@@ -150,7 +163,7 @@ impl<'t> Planning<'_, '_, 't> {
         let cost = rows * cost::KEPT_ROW;
         let rows = (rows * product_of(&filter)).max(cost::FEWEST);
         let shape = Rc::new(Shape::Whole { leaf, table: table.cloned(), filter });
-        Planned { shape, rows, cost, startup: 0.0, ordered: false }
+        Planned { shape, rows, cost, again: cost, startup: 0.0, ordered: false }
     }
 
     /// The block's tables that an expression reads.
@@ -176,6 +189,8 @@ pub(super) struct Planned<'t> {
     pub(super) rows: f64,
     /// What opening and reading it [costs](crate::plan::cost).
     pub(super) cost: f64,
+    /// What opening and reading it once more costs, for other rows in place: what is kept of before is not made again.
+    pub(super) again: f64,
     /// The part of it before the first row.
     pub(super) startup: f64,
     /// It comes in the wanted order.
@@ -214,6 +229,7 @@ pub(super) enum Shape<'t> {
         kind: JoinKind,
         keys: Vec<Equality>,
         rest: Pool,
+        keeps: bool,
     },
     Nested {
         left: Planned<'t>,
@@ -224,7 +240,14 @@ pub(super) enum Shape<'t> {
 
 impl<'t> Planned<'t> {
     pub(super) fn nothing() -> Planned<'t> {
-        Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, startup: 0.0, ordered: false }
+        Planned {
+            shape: Rc::new(Shape::Nothing),
+            rows: 0.0,
+            cost: 0.0,
+            again: 0.0,
+            startup: 0.0,
+            ordered: false,
+        }
     }
 
     /// Its rows for which these conditions hold.
@@ -232,10 +255,11 @@ impl<'t> Planned<'t> {
         if conditions.is_empty() {
             return self;
         }
-        let (rows, cost, startup) = (self.rows * product_of(&conditions), self.cost, self.startup);
+        let Planned { cost, again, startup, .. } = self;
+        let rows = self.rows * product_of(&conditions);
         let ordered = self.ordered;
         let shape = Rc::new(Shape::Filter { input: self, conditions });
-        Planned { shape, rows, cost, startup, ordered }
+        Planned { shape, rows, cost, again, startup, ordered }
     }
 
     /// With conditions that read none of its tables: they are decided where its first row is read.
@@ -245,12 +269,13 @@ impl<'t> Planned<'t> {
         }
         let part = product_of(&conditions);
         let shape = match &*self.shape {
-            Shape::Hash { left, right, kind, keys, rest } => Shape::Hash {
+            Shape::Hash { left, right, kind, keys, rest, keeps } => Shape::Hash {
                 left: left.clone().guarded(conditions),
                 right: right.clone(),
                 kind: *kind,
                 keys: keys.clone(),
                 rest: rest.clone(),
+                keeps: *keeps,
             },
             Shape::Nested { left, right, kind } => {
                 Shape::Nested { left: left.clone().guarded(conditions), right: right.clone(), kind: *kind }
@@ -305,10 +330,13 @@ impl<'t> Planned<'t> {
                 Some(condition) => Operator::Filter { input: Box::new(input.operator()), condition },
                 None => input.operator(),
             },
-            Shape::Hash { left, right, kind, keys, rest } => {
+            Shape::Hash { left, right, kind, keys, rest, keeps } => {
                 let (left, right) = (left.operator(), right.operator());
                 let mut right_slots = Vec::new();
-                right.slots(&mut right_slots);
+                // Whether there is a match is all that is asked where no condition is left.
+                if !matches!(kind, JoinKind::Semi | JoinKind::Anti) || !rest.is_empty() {
+                    right.slots(&mut right_slots);
+                }
                 Operator::HashJoin {
                     left: Box::new(left),
                     right: Box::new(right),
@@ -316,6 +344,7 @@ impl<'t> Planned<'t> {
                     keys: keys.iter().filter_map(Equality::key).collect(),
                     condition: all_of(rest),
                     right_slots,
+                    keeps: *keeps,
                 }
             }
             Shape::Nested { left, right, kind } => Operator::NestedLoop {

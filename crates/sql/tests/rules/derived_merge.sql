@@ -1,0 +1,12 @@
+SELECT d.x FROM (SELECT a + 1 AS x FROM t WHERE b = 2) d WHERE d.x > 5;
+SELECT d.a, s.b FROM (SELECT t.id, t.a FROM t JOIN u ON u.id = t.id) d JOIN s ON s.id = d.id;
+SELECT s.id, d.a FROM s LEFT JOIN (SELECT id, a FROM t WHERE b = 2) d ON d.id = s.id;
+SELECT s.id, d.x FROM s LEFT JOIN (SELECT id, a + 1 AS x FROM t) d ON d.id = s.id;
+SELECT d.a, COUNT(*) FROM (SELECT a, b FROM t) d GROUP BY d.a;
+SELECT d.a FROM (SELECT a FROM t ORDER BY b LIMIT 2) d;
+SELECT d.r FROM (SELECT RAND() AS r FROM t) d;
+SELECT d.a FROM (SELECT DISTINCT a FROM t) d;
+SELECT d.a, (SELECT COUNT(*) FROM s WHERE s.a = d.a) FROM (SELECT a FROM t) d;
+SELECT d.a FROM (SELECT a FROM t WHERE b < @x) d;
+SELECT t.a, (SELECT COUNT(d.x) FROM u LEFT JOIN (SELECT t.a AS x, s.a FROM s) d ON d.a = u.a) FROM t;
+SELECT t.id FROM t LEFT JOIN (SELECT id FROM s) d ON d.id = t.id WHERE d.id NOT IN (SELECT id FROM u);
