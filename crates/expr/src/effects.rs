@@ -17,6 +17,9 @@
 //! depth 1: 'a' → 1          depth 2: 'b' → 1, 'c' waits
 //! ```
 //!
+//! A function that evaluates an operand many times (`each_turn`) makes each turn a step, and its own
+//! step keeps how many turns are done: a repetition goes on with the turn that gave way.
+//!
 //! Statements in which nothing has an effect keep no notes.
 
 use palisade_base::Blocked;
@@ -25,6 +28,9 @@ use palisade_catalog::Value;
 use super::{Context, Expr};
 use crate::SqlAttempt;
 use crate::warning::{Condition, StepMark};
+
+/// What a turn counts as besides the work of its operand: to evaluate the cheapest takes about as long.
+const UNITS_A_TURN: usize = 64;
 
 /// The notes of the steps that are being evaluated, and of those that wait.
 #[derive(Debug, Default)]
@@ -39,6 +45,17 @@ struct Step {
     notes: Vec<Note>,
     /// How many of them have been taken by this evaluation.
     taken: usize,
+    /// The turns of a loop that has to go on. There is one such loop at most: one before it has its note, and
+    /// one within its operand is of a step within this one.
+    turns: Option<Turns>,
+}
+
+/// How far a loop has come.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    /// The address of the expression whose loop it is.
+    place: usize,
+    done: u64,
 }
 
 /// What an expression has done.
@@ -118,6 +135,34 @@ impl Context<'_> {
             self.state.effects.leave(is_given_up);
         }
         result
+    }
+
+    /// Does what a function does `count` times, each time a step of its own. Where one of them has to wait, or
+    /// gives way to other sessions, the repetition goes on with it: what the turns before it did is not done
+    /// again. The function has to be an [effect](crate::func::Purity::Effect), or nothing is kept.
+    pub(crate) fn each_turn(
+        &mut self,
+        call: &Expr,
+        count: u64,
+        mut turn: impl FnMut(&mut Self) -> SqlAttempt<()>,
+    ) -> SqlAttempt<()> {
+        let place = std::ptr::from_ref(call) as usize;
+        let kept = self.state.effects.current().and_then(|step| step.turns.take());
+        let mut done = kept.filter(|turns| turns.place == place).map_or(0, |turns| turns.done);
+        while done < count {
+            let result = self.step(&mut turn).and_then(|()| {
+                done += 1;
+                let goes_on = self.checkpoint(UNITS_A_TURN);
+                self.attempt(goes_on)
+            });
+            if let Err(blocked) = result {
+                if let Some(step) = self.state.effects.current() {
+                    step.turns = Some(Turns { place, done });
+                }
+                return Err(blocked);
+            }
+        }
+        Ok(())
     }
 
     /// The value of an expression that has an effect, evaluated once in a step.

@@ -50,6 +50,8 @@ pub struct Pace {
     stretch: usize,
     /// The error that is on its way up means that the evaluation gives way.
     gives_way: bool,
+    /// The error that is on its way up ends the statement: it is no answer of the work that was under way.
+    ends_statement: bool,
     /// What is done must not give way.
     in_one_go: bool,
 }
@@ -88,8 +90,9 @@ impl Context<'_> {
     fn look(&mut self) -> SqlResult<()> {
         let units = std::mem::take(&mut self.state.pace.since_look);
         self.state.pace.stretch = self.state.pace.stretch.saturating_add(units);
-        self.session.check_statement(self.host)?;
-        self.check_deadline()?;
+        let may_go_on = self.session.check_statement(self.host).and_then(|()| self.check_deadline());
+        self.state.pace.ends_statement = may_go_on.is_err();
+        may_go_on?;
         if self.state.pace.stretch < LONG {
             return Ok(());
         }
@@ -136,6 +139,17 @@ impl Context<'_> {
         match result {
             Ok(value) => Ok(value),
             Err(error) => Err(self.blocked(error)),
+        }
+    }
+
+    /// The result of work whose errors its caller answers itself. What ends the statement is none of these,
+    /// nor what means that the evaluation gives way.
+    pub(crate) fn own_result<T>(&mut self, result: SqlResult<T>) -> SqlAttempt<SqlResult<T>> {
+        match result {
+            Err(error) if self.state.pace.gives_way || self.state.pace.ends_statement => {
+                Err(self.blocked(error))
+            }
+            result => Ok(result),
         }
     }
 

@@ -147,6 +147,29 @@ fn what_one_expression_does_is_done_once_although_it_gives_way() {
 }
 
 #[test]
+fn a_benchmark_does_each_of_its_turns_once_although_it_gives_way() {
+    let bench = Arc::new(Bench { interrupts: true, ..Bench::default() });
+    let mut client = client(bench.clone());
+    client.run("SET @a = 0");
+    bench.patience.store(0, Relaxed);
+    assert_eq!(client.run("SELECT BENCHMARK(100000, @a := @a + 1)"), "0");
+    assert_eq!(client.run("SELECT @a"), "100000");
+    bench.patience.store(0, Relaxed);
+    assert_eq!(client.run("SELECT BENCHMARK(60000, CAST('x' AS SIGNED)), @a := @a + 1"), "0 100001");
+    assert_eq!(client.session.state.warnings.count(), 60_001, "the other is that := is deprecated here");
+    bench.patience.store(0, Relaxed);
+    let nested =
+        "SELECT BENCHMARK(@a := @a - 99999, BENCHMARK(30000, @a := @a + 1)), BENCHMARK(3, @a := @a + 1)";
+    assert_eq!(client.run(nested), "0 0");
+    assert_eq!(client.run("SELECT @a"), "60005");
+    assert!(bench.refused.load(Relaxed) >= 3);
+    *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), 2));
+    let begun = bench.questions.load(Relaxed);
+    let error = client.answer("SELECT BENCHMARK(1000000000, 1)").unwrap_err();
+    assert_eq!((error.number(), bench.questions.load(Relaxed) - begun), (1317, 2));
+}
+
+#[test]
 fn the_user_variables_of_a_session_are_bounded() {
     let mut client = client(Arc::default());
     client.session.state.variables.max_allowed_packet = 64 << 20;

@@ -198,6 +198,33 @@ fn work_on_long_values_asks_and_ends_where_it_is_killed() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// JSON_VALUE answers what its cast fails with; that the statement is to end is no such failure.
+#[test]
+fn a_cast_of_json_value_ends_where_it_is_killed_and_gives_way() {
+    let (bench, mut client) = world(Bench::default());
+    let (interrupting, mut giving_way) = world(Bench { interrupts: true, ..Bench::default() });
+    let one = "CONCAT('\"', REPEAT('0', 524288), '1\"')";
+    for returned in ["DOUBLE", "DECIMAL(10,2)", "SIGNED", "DATE", "YEAR"] {
+        let query = format!("SELECT JSON_VALUE({one}, '$' RETURNING {returned} NULL ON ERROR)");
+        let begun = bench.questions.load(Relaxed);
+        let answer = client.run(&query);
+        let all = bench.questions.load(Relaxed) - begun;
+        for at in 1..=all {
+            *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), at));
+            let killed = client.run(&query);
+            *bench.killed_asking.lock().unwrap() = None;
+            // One that is killed at its last question may be done before it looks again.
+            let is_last = at == all && killed == answer;
+            assert!(killed.contains("Query execution was interrupted") || is_last, "{query}: {at}: {killed}");
+        }
+        for _ in 0..2 * all {
+            interrupting.patience.store(0, Relaxed);
+            assert_eq!(giving_way.run(&query), answer, "{query}");
+        }
+    }
+    assert!(interrupting.refused.load(Relaxed) > 10);
+}
+
 /// The list of an INSERT is looked at row by row, whatever is in the rows.
 #[test]
 fn a_list_of_rows_asks_and_ends_where_it_is_killed() {

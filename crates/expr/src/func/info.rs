@@ -1,6 +1,6 @@
 //! Functions that tell of the session, the server, and of values' types; and those that take time.
 
-use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::error_catalogue::{ER_WRONG_ARGUMENTS, ER_WRONG_VALUE_FOR_TYPE};
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value};
 
@@ -13,7 +13,7 @@ use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    volatile("benchmark", (2, 2), bigint, Lazy(benchmark)),
+    effect("benchmark", (2, 2), bigint, Lazy(benchmark)),
     // of what its argument is, not of its value
     function("charset", (1, 1), name, Lazy(charset)),
     function("coercibility", (1, 1), bigint, Lazy(|_, a, _| Ok(Value::Int(a.at(0)?.coercibility as i64)))),
@@ -93,15 +93,21 @@ fn last_insert_id(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) 
     Ok(Value::UInt(cx.session.last_insert_id))
 }
 
-fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let count = match arguments.at(0)?.eval(cx)? {
         Value::Null => return Ok(Value::Null),
-        value => cx.to_i64(value.as_ref())?,
+        Value::UInt(count) => count,
+        value => {
+            let count = cx.to_i64(value.as_ref())?;
+            let Ok(count) = u64::try_from(count) else {
+                cx.session.warnings.warn(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, "count", count, "benchmark"));
+                return Ok(Value::Null);
+            };
+            count
+        }
     };
-    for _ in 0..count {
-        cx.step(|cx| arguments.at(1)?.eval(cx))?;
-        cx.spend_many(1)?;
-    }
+    let operand = arguments.at(1)?;
+    cx.each_turn(call, count, |cx| operand.eval(cx).map(drop))?;
     Ok(Value::Int(0))
 }
 

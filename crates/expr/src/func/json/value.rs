@@ -143,7 +143,7 @@ fn is_date_alone(text: &str) -> bool {
 }
 
 /// The value as one of a type; `None` if it is none.
-fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Option<Value>> {
+fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlAttempt<Option<Value>> {
     let target = match ty {
         SqlType::Json => return Ok(Some(Value::bytes(value.to_text()))),
         SqlType::Int { width: IntWidth::Big, unsigned } => {
@@ -179,7 +179,7 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
             return Ok(None);
         }
         SqlType::DateTime { .. } => CastTarget::DateTime { fsp: 6 },
-        SqlType::Year => return year_of(cx, value),
+        SqlType::Year => return Ok(year_of(cx, value)?),
         _ => {
             let text = match value {
                 Json::String(text) => text.clone().into_bytes(),
@@ -202,6 +202,7 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
     let cast = cx.cast_from_json(&value.to_text(), &operand, &target);
     cx.state.strict = strict;
     cx.session.warnings = warnings;
+    let cast = cx.own_result(cast)?;
     // Unlike CAST, it cuts what the type has no digits for.
     Ok(cast.ok().filter(|value| !value.is_null()).map(|value| match value {
         Value::Time(time) => Value::Time(time.truncate(ty.fraction_digits())),
