@@ -465,17 +465,15 @@ impl Context<'_> {
                 None => return Ok(Value::Null),
             },
             Value::Bytes(text) => {
-                let parsed = palisade_catalog::number::parse_i64(text);
-                let begins = text.trim_ascii_start().iter().find(|byte| !matches!(byte, b'-' | b'+'));
-                if !begins.is_some_and(u8::is_ascii_digit) || parsed.value < 0 {
+                let Some((year, is_complete)) = year_of_text(text) else {
                     let shown = String::from_utf8_lossy(text).into_owned();
                     self.session.warnings.warn(mysql_error!(ER_WRONG_VALUE, "YEAR", shown));
                     return Ok(Value::Null);
-                }
-                if !parsed.complete {
+                };
+                if !is_complete {
                     self.truncated("YEAR", text)?;
                 }
-                parsed.value
+                year
             }
             Value::UInt(number) => *number as i64,
             other => self.to_i64(other.as_ref())?,
@@ -673,4 +671,15 @@ pub fn to_vec(value: ValueRef<'_>, ty: &SqlType) -> Vec<u8> {
     let mut out = Vec::new();
     value.append_text(ty, &mut out);
     out
+}
+
+/// The number that a text begins with where a year is wanted, and whether it is all of the text. A number with
+/// a minus sign is none, nor is one of more than 64 bits; one beyond BIGINT is the negative one of the same bits.
+fn year_of_text(text: &[u8]) -> Option<(i64, bool)> {
+    let text = text.trim_ascii_start();
+    let digits = text.strip_prefix(b"+").unwrap_or(text);
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = digits.get(..count).and_then(|digits| std::str::from_utf8(digits).ok())?;
+    let number: u64 = number.parse().ok()?;
+    Some((number as i64, count == digits.len()))
 }

@@ -393,14 +393,15 @@ impl Context<'_> {
             _ => return self.read_datetime(value, mode),
         };
         // A fraction counts for nothing, that of a negative number neither.
-        if small <= -1.0 || small >= 101.0 {
-            return match self.date_of_number(value, mode)? {
+        if small <= -1.0 || small >= 1.0 {
+            let decimal = self.to_decimal(value)?;
+            let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(0);
+            return match DateTime::day_of_number(whole, mode) {
                 None => self.read_datetime(value, mode),
                 found => Ok(found),
             };
         }
-        let (month, day) = if small < 100.0 { (0, small as u8) } else { (1, 0) };
-        let date = Date::new(2000, month, day).filter(|date| mode.allows(*date));
+        let date = Date::new(2000, 0, 0).filter(|date| mode.allows(*date));
         if date.is_none() {
             let mut text = Vec::new();
             value.append_text(&SqlType::Null, &mut text);
@@ -494,18 +495,6 @@ impl Context<'_> {
         let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(i64::MAX);
         let micros = self.fraction_micros(&decimal).clamp(0, 999_999) as u32;
         Ok(DateTime::from_number(whole, micros, mode).map(|parsed| parsed.value))
-    }
-
-    /// The date of a number that is one with a time of day, whatever that time is: 20240131996161 is of
-    /// 2024-01-31.
-    fn date_of_number(&mut self, number: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
-        const CLOCK: i64 = 1_000_000;
-        let decimal = self.to_decimal(number)?;
-        let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(0);
-        if whole < 101 * CLOCK || DateTime::from_number(whole, 0, mode).is_some() {
-            return Ok(None);
-        }
-        Ok(DateTime::from_number(whole / CLOCK * CLOCK, 0, mode).map(|parsed| parsed.value))
     }
 
     /// A number as a time, if it is one.

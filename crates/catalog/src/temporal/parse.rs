@@ -323,6 +323,25 @@ impl Date {
 }
 
 impl DateTime {
+    /// The day of a number where only that is wanted, whatever its time: 20240131996161 is of 2024-01-31. A year
+    /// of two digits needs no month and no day, as in 700000.
+    pub fn day_of_number(number: i64, mode: TemporalMode) -> Option<DateTime> {
+        const CLOCK: i64 = 1_000_000;
+        let day = match number {
+            1..=99_999_999 => number,
+            100_000_000..=99_991_231_999_999 => number / CLOCK,
+            _ => return None,
+        };
+        let year = match day / 10_000 {
+            year @ ..=69 => year + 2000,
+            year @ 70..=99 => year + 1900,
+            year => year,
+        };
+        let two = |number: i64| (number % 100) as u8;
+        let date = Date::new(u16::try_from(year).ok()?, two(day / 100), two(day))?;
+        mode.allows(date).then(|| date.at_midnight())
+    }
+
     /// Reads a date and time; an offset (`+02:00`) is given back apart, in seconds. Microseconds are rounded
     /// from the seventh digit.
     pub fn parse(text: &[u8], mode: TemporalMode) -> Option<(Parsed<DateTime>, Option<i32>)> {
@@ -378,7 +397,7 @@ impl DateTime {
         match date {
             101..=691_231 => date += 20_000_000,
             700_101..=991_231 => date += 19_000_000,
-            0 | 10_000_101.. => {}
+            0 | 1_000_000.. => {}
             _ => return None,
         }
         let two = |number: i64| (number % 100) as u32;

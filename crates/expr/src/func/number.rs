@@ -29,7 +29,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("ceiling", (1, 1), whole_type, Strict(ceil)),
     function("cos", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::cos))),
     function("cot", (1, 1), double, Strict(cot)),
-    function("degrees", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::to_degrees))),
+    function("degrees", (1, 1), double, Strict(degrees)),
     function("exp", (1, 1), double, Strict(exp)),
     function("floor", (1, 1), whole_type, Strict(floor)),
     function("ln", (1, 1), maybe_double, Strict(ln)),
@@ -166,6 +166,11 @@ fn literal_digits(expr: &Expr) -> Option<i64> {
 fn domain(cx: &mut Context<'_>, values: &[Value], f: fn(f64) -> f64) -> SqlResult<Value> {
     let result = f(cx.to_f64(values.at(0)?.as_ref())?);
     Ok(if result.is_nan() { Value::Null } else { Value::Double(result) })
+}
+
+fn degrees(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let degrees = cx.to_f64(values.at(0)?.as_ref())?.to_degrees();
+    finite(cx, degrees, call)
 }
 
 fn finite(cx: &Context<'_>, result: f64, call: &Expr) -> SqlResult<Value> {

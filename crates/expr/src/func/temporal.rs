@@ -581,8 +581,8 @@ fn moment_of_text(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Within> {
 }
 
 /// The date and time that a number is from which EXTRACT takes the time of day; `None` if it is a time only.
-/// One of five digits or more that can be a date is one; but a DECIMAL of twelve characters or more only with
-/// a time of day.
+/// One of five digits or more that can be a date is one, but of a year before 1000 only with a time of day, and so a
+/// DECIMAL of twelve characters or more.
 fn moment_of_number(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
     let number = match value {
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {
@@ -592,7 +592,8 @@ fn moment_of_number(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<Dat
     };
     let is_long = matches!(value, Value::Decimal(number) if number.to_string().len() >= 12);
     let least = Decimal::from(if is_long { 10_000_000_000i64 } else { 10_000 });
-    if number < least {
+    let is_early = number >= Decimal::from(1_000_000i64) && number < Decimal::from(10_000_000i64);
+    if number < least || is_early {
         return Ok(None);
     }
     let mode = cx.mode_of_parts(value.as_ref());

@@ -91,23 +91,7 @@ impl Unit {
             return Ok(Some(Interval { months: 0, micros }));
         }
         if self.0 == Second {
-            // Beyond the signed numbers it is the negative number of the same bits.
-            let is_unsigned = matches!(expr.ty, SqlType::Decimal { unsigned: true, .. });
-            let exact = match amount {
-                Value::Decimal(number) if is_unsigned && number.to_i64().is_err() => {
-                    Decimal::from(cx.to_integer(amount.as_ref())? as i64)
-                }
-                _ => cx.to_decimal(amount.as_ref())?,
-            };
-            let whole = exact.truncate(0).unwrap_or(exact);
-            if whole.integer_digits() > MOST_SECOND_DIGITS {
-                return Ok(None);
-            }
-            let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.truncate(0));
-            let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
-            // What 64 bits cannot hold is beyond the calendar.
-            let beyond = if exact.is_negative() { i128::MIN } else { i128::MAX } / 2;
-            return Ok(Some(Interval { months: 0, micros: micros.map_or(beyond, i128::from) }));
+            return seconds(cx, amount, expr);
         }
         // Beyond the signed numbers it is the negative number of the same bits.
         let has_bits = matches!(amount, Value::UInt(_) | Value::Bytes(_));
@@ -219,8 +203,31 @@ fn months_interval(months: i64) -> Option<Interval> {
 
 /// Greatest number that may stand in a composite amount.
 const MOST_IN_A_FIELD: i64 = i64::MAX / 10 - 10;
-/// Most digits before the point that an amount of seconds may have.
-const MOST_SECOND_DIGITS: u8 = 27;
+/// So many seconds. More than 64 bits hold are warned of, and `None`; those of a DECIMAL without digits behind the
+/// point are beyond the calendar.
+fn seconds(cx: &mut Context<'_>, amount: &Value, expr: &Expr) -> SqlResult<Option<Interval>> {
+    // Beyond the signed numbers it is the negative number of the same bits.
+    let is_unsigned = matches!(expr.ty, SqlType::Decimal { unsigned: true, .. });
+    let exact = match amount {
+        Value::UInt(count) if *count as i64 == i64::MIN => return Ok(None),
+        Value::UInt(count) => Decimal::from(*count as i64),
+        Value::Decimal(number) if is_unsigned && number.to_i64().is_err() => {
+            Decimal::from(cx.to_integer(amount.as_ref())? as i64)
+        }
+        _ => cx.to_decimal(amount.as_ref())?,
+    };
+    // What 64 bits cannot hold is beyond the calendar.
+    let beyond = if exact.is_negative() { i128::MIN } else { i128::MAX } / 2;
+    let whole = exact.truncate(0).unwrap_or(exact);
+    if whole.to_i64().is_err() {
+        cx.truncated("DECIMAL", exact.to_string().as_bytes())?;
+        let is_whole = matches!(expr.ty, SqlType::Decimal { scale: 0, .. });
+        return Ok(is_whole.then_some(Interval { months: 0, micros: beyond }));
+    }
+    let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.truncate(0));
+    let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
+    Ok(Some(Interval { months: 0, micros: micros.map_or(beyond, i128::from) }))
+}
 
 /// The numbers of a composite amount such as `'-1 10:20'`, right aligned, each with the sign of the whole;
 /// `None` if they are more than `most`, or one is too great. `fraction`: the last one is a fraction of a

@@ -142,7 +142,13 @@ impl Parser<'_> {
         self.expect_symbol(b'(')?;
         let mut arguments = Vec::new();
         if !self.is_symbol(b')') {
-            arguments.push(Expr::Literal(Literal::Integer(self.unsigned()?)));
+            let at = self.token.start;
+            let digits = self.unsigned()?;
+            // The grammar has a token of its own for larger numbers, which it does not take here.
+            if digits > i32::MAX as u64 {
+                return Err(super::Rejected(at));
+            }
+            arguments.push(Expr::Literal(Literal::Integer(digits)));
         }
         self.expect_symbol(b')')?;
         Ok(arguments)

@@ -8,7 +8,7 @@ use palisade_expr::func::control::{IF, NULLIF};
 use palisade_expr::func::turns::{Read, Turn};
 use palisade_expr::func::{self, Function, Purity, absent};
 use palisade_expr::place::At;
-use palisade_expr::{Coercibility, Domain, Expr, Node};
+use palisade_expr::{CastTarget, Coercibility, Domain, Expr, Node};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
 
@@ -130,6 +130,11 @@ impl Binder<'_> {
             let as_number = |argument| chosen_date_as_number(date_text_as_number(chosen(argument)));
             arguments = arguments.into_iter().map(as_number).collect();
         }
+        for place in numbers_of_dates_read_by(function.name) {
+            if let Some(argument) = arguments.get_mut(*place) {
+                *argument = date_text_as_number(std::mem::replace(argument, Expr::null()));
+            }
+        }
         for place in dates_read_by(function.name) {
             if let Some(argument) = arguments.get_mut(*place) {
                 *argument = sum_as_moment(std::mem::replace(argument, Expr::null()));
@@ -207,7 +212,7 @@ impl Binder<'_> {
     ) -> SqlResult<()> {
         let subject = arguments.at(at)?;
         let collation = match &subject.ty {
-            SqlType::Null => CollationId::BINARY,
+            SqlType::Null | SqlType::Bit { .. } => CollationId::BINARY,
             _ => text_collation(subject).unwrap_or(self.session.variables.collation_connection),
         };
         let transcode = match function.name {
@@ -216,6 +221,9 @@ impl Binder<'_> {
         };
         for (position, argument) in arguments.iter_mut().enumerate() {
             if position != at && is_text_of_subject(function, position) {
+                if matches!(argument.ty, SqlType::Bit { .. }) {
+                    *argument = bit_as_bytes(std::mem::replace(argument, Expr::null()));
+                }
                 transcode(argument, collation)?;
             }
         }
@@ -418,6 +426,22 @@ fn dates_read_by(function: &str) -> &'static [usize] {
         | "to_seconds" | "unix_timestamp" | "week" | "weekday" | "weekofyear" | "year" | "yearweek" => &[0],
         "datediff" => &[0, 1],
         "timestampdiff" => &[1, 2],
+        _ => &[],
+    }
+}
+
+/// A BIT as the bytes that it is.
+fn bit_as_bytes(bit: Expr) -> Expr {
+    let (target, nullable) = (CastTarget::Binary { length: None }, bit.nullable);
+    let ty = target.result_type(&bit.ty);
+    Expr::computed(Node::Cast { operand: Box::new(bit), target }, ty, nullable)
+}
+
+/// Which arguments of a function are numbers, where the text that a function has made of a date is its number.
+fn numbers_of_dates_read_by(function: &str) -> &'static [usize] {
+    match function {
+        "from_days" | "period_add" | "period_diff" => &[0],
+        "timestampadd" => &[1],
         _ => &[],
     }
 }

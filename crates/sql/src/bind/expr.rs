@@ -19,8 +19,8 @@ use super::compare::{bit_operation, compare_texts, comparison, negation, row_par
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
 use super::types::{
-    Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number,
-    member_as_text, text_length, transcode_to, variable_as_integer,
+    Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_moment,
+    date_text_as_number, member_as_text, text_length, transcode_to, variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
@@ -336,7 +336,7 @@ impl Binder<'_> {
     /// Expressions of which it is asked whether they are true.
     fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
         let parts = self.all(parts)?.into_iter();
-        Ok(parts.map(|part| chosen_as_number(date_text_as_number(part))).collect())
+        Ok(parts.map(chosen_as_number).collect())
     }
 
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
@@ -488,6 +488,9 @@ impl Binder<'_> {
         let target = self.cast_target(&cast.target)?;
         if target.is_number() {
             operand = chosen_date_as_number(operand);
+        }
+        if matches!(target, CastTarget::Decimal { .. } | CastTarget::Float | CastTarget::Double) {
+            operand = date_text_as_moment(operand);
         }
         if matches!(target, CastTarget::Signed | CastTarget::Unsigned) {
             operand = computed_as_integer(variable_as_integer(operand));

@@ -15,7 +15,7 @@ use super::compare::{
     compare_listed, compare_texts, constant_as_column, equal_in, is_moment, moment_as_text, moment_as_time,
     negation, row_parts, wider,
 };
-use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
+use super::types::{choice_as_number, chosen_as_number, transcode_beside_document, transcode_to};
 use crate::SqlResult;
 
 impl Binder<'_> {
@@ -103,7 +103,8 @@ impl Binder<'_> {
             self.convert_beforehand(&high, &operand, Standing::Bound(Box::new(low.clone())));
         }
         if !low.ty.is_string() && !high.ty.is_string() {
-            operand = chosen_as_number(operand);
+            let beside_numbers = low.ty.is_numeric() && high.ty.is_numeric();
+            operand = if beside_numbers { chosen_as_number(operand) } else { choice_as_number(operand) };
         }
         // Beside a number the time of a date counts.
         match [low.ty.is_numeric(), high.ty.is_numeric()] {
@@ -179,7 +180,8 @@ impl Binder<'_> {
             return Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable));
         }
         if list.iter().all(|item| !item.ty.is_string()) {
-            operand = chosen_as_number(operand);
+            let beside_numbers = list.iter().all(|item| item.ty.is_numeric());
+            operand = if beside_numbers { chosen_as_number(operand) } else { choice_as_number(operand) };
         }
         let made_dates = dates_among_texts(&operand, &list);
         let makes_dates = matches!(made_dates, Some(Domain::DateTime | Domain::DateOrNone));

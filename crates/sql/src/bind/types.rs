@@ -88,11 +88,11 @@ pub fn as_number(mut expr: Expr) -> Expr {
         _ if expr.ty.is_temporal() => chosen_date_as_number(expr),
         _ if !expr.ty.is_string() => expr,
         _ if is_extreme_of_years(&expr) => {
-            expr.children_mut(&mut |choice| choice_as_number(choice));
+            expr.children_mut(&mut |choice| make_number(choice));
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
         }
         _ if is_choice(&expr) => {
-            choices(&mut expr).into_iter().for_each(choice_as_number);
+            choices(&mut expr).into_iter().for_each(make_number);
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
         }
         _ if expr.ty == SqlType::Json => double(expr, CastTarget::Double),
@@ -155,9 +155,14 @@ pub fn computed_as_integer(expr: Expr) -> Expr {
 }
 
 /// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
-pub fn chosen_as_number(expr: Expr) -> Expr {
+pub fn choice_as_number(expr: Expr) -> Expr {
     let is_number = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_years(&expr);
     if is_number { as_number(expr) } else { expr }
+}
+
+/// The same, and the text that a function has made of a date or time.
+pub fn chosen_as_number(expr: Expr) -> Expr {
+    choice_as_number(date_text_as_number(expr))
 }
 
 /// Whether it is the greatest or least of years and texts: where a number is wanted they are numbers.
@@ -175,14 +180,26 @@ fn is_extreme_of_years(expr: &Expr) -> bool {
 /// A text that a function has made of a date or time, as its number, where bits are wanted; others as they
 /// are.
 pub fn date_text_as_number(expr: Expr) -> Expr {
+    if is_date_text(&expr) { double(expr, CastTarget::DateNumber) } else { expr }
+}
+
+/// Such a text as the date or time that it says, where a DECIMAL or DOUBLE is wanted; others as they are.
+pub fn date_text_as_moment(expr: Expr) -> Expr {
+    if is_date_text(&expr) { moment_of_text(expr) } else { expr }
+}
+
+/// Whether it is a text that a function has made of a date or time.
+fn is_date_text(expr: &Expr) -> bool {
     match &expr.node {
-        Node::Call { function, arguments }
-            if expr.ty.is_string() && makes_dates(function.name, arguments) =>
-        {
-            double(expr, CastTarget::DateNumber)
-        }
-        _ => expr,
+        Node::Call { function, arguments } => expr.ty.is_string() && makes_dates(function.name, arguments),
+        _ => false,
     }
+}
+
+fn moment_of_text(expr: Expr) -> Expr {
+    let nullable = expr.nullable;
+    let node = Node::Cast { operand: Box::new(expr), target: CastTarget::SumMoment };
+    Expr::computed(node, SqlType::DateTime { fsp: 6 }, nullable)
 }
 
 /// The text that ADDTIME or SUBTIME has made, as the date or time that it says; others as they are.
@@ -191,9 +208,7 @@ pub fn sum_as_moment(expr: Expr) -> Expr {
         Node::Call { function, .. }
             if expr.ty.is_string() && matches!(function.name, "addtime" | "subtime") =>
         {
-            let nullable = expr.nullable;
-            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::SumMoment };
-            Expr::computed(node, SqlType::DateTime { fsp: 6 }, nullable)
+            moment_of_text(expr)
         }
         _ => expr,
     }
@@ -245,7 +260,7 @@ fn choices(expr: &mut Expr) -> Vec<&mut Expr> {
     }
 }
 
-fn choice_as_number(choice: &mut Expr) {
+fn make_number(choice: &mut Expr) {
     let taken = as_number(std::mem::replace(choice, Expr::null()));
     *choice = if taken.ty == SqlType::DOUBLE { taken } else { double(taken, CastTarget::Double) };
 }

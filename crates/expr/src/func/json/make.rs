@@ -1,6 +1,6 @@
 //! JSON values made of SQL values, and texts made of JSON values.
 
-use palisade_base::error_catalogue::{ER_INCORRECT_TYPE, ER_JSON_DOCUMENT_NULL_KEY};
+use palisade_base::error_catalogue::{ER_INCORRECT_TYPE, ER_INVALID_JSON_CHARSET, ER_JSON_DOCUMENT_NULL_KEY};
 use palisade_base::mysql_error;
 use palisade_catalog::json::{self, Json, Members, Name};
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -11,7 +11,7 @@ use crate::func::{Evaluation, Function, MANY, Typed, characters, function};
 use crate::place::At;
 use crate::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
-use Evaluation::{Lazy, Nullable, Strict};
+use Evaluation::{Lazy, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -21,7 +21,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("json_quote", (1, 1), quote_type, Strict(quote)),
     function("json_type", (1, 1), |_, _| text(17), Lazy(type_of)),
     function("json_unquote", (1, 1), unquote_type, Strict(unquote)),
-    function("json_valid", (1, 1), super::bigint, Nullable(valid)),
+    function("json_valid", (1, 1), super::bigint, Lazy(valid)),
 ];
 
 fn object_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -81,6 +81,9 @@ pub fn member_name(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResul
         return Err(mysql_error!(ER_JSON_DOCUMENT_NULL_KEY));
     }
     not_binary(expr)?;
+    if matches!(expr.ty, SqlType::Bit { .. }) {
+        return Err(mysql_error!(ER_INVALID_JSON_CHARSET, "binary"));
+    }
     Ok(Name(utf8_text(cx, value, expr)?))
 }
 
@@ -140,25 +143,27 @@ fn unquote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
     }
 }
 
-fn valid(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let ty = &exprs.at(0)?.ty;
+/// What is neither a text nor a document is not computed.
+fn valid(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let argument = exprs.at(0)?;
+    let ty = &argument.ty;
     // A member of an ENUM or SET is no document, and neither is none of them.
-    if matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. }) {
+    if matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. }) || !ty.is_string() && *ty != SqlType::Null {
         return Ok(Value::Int(0));
     }
-    if values.at(0)?.is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
+    let value = argument.eval(cx)?;
+    if value.is_null() {
         return Ok(Value::Null);
     }
-    let valid = match ty {
-        SqlType::Json => true,
-        ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,
-        _ => {
-            let text = utf8_text(cx, values.at(0)?, exprs.at(0)?)?;
-            match cx.read_json(text.as_bytes(), Form::Any)? {
-                Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
-                parsed => parsed.is_ok(),
-            }
-        }
-    };
+    let valid =
+        *ty == SqlType::Json || ty.collation() != CollationId::BINARY && is_document(cx, &value, argument)?;
     Ok(Value::Int(i64::from(valid)))
+}
+
+fn is_document(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<bool> {
+    let text = utf8_text(cx, value, expr)?;
+    match cx.read_json(text.as_bytes(), Form::Any)? {
+        Err(error @ json::JsonError::TooDeep) => Err(document_error(error, 1, "json_valid")),
+        parsed => Ok(parsed.is_ok()),
+    }
 }
