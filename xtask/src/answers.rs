@@ -16,6 +16,7 @@
 //! docs/answers.md says how to run it.
 
 mod author;
+mod between;
 mod canary;
 mod compare;
 mod findings;
@@ -108,9 +109,7 @@ pub fn run(arguments: &[String]) -> Outcome {
         let kind = options.kinds[turn % options.kinds.len()];
         let question = (kind.question)(seed);
         let found = pair.first_difference(&question, |step, reply| {
-            if !findings.canaries.contains_key(kind.name) {
-                findings.canaries.insert(kind.name, canary::unseen(step, reply));
-            }
+            findings.canaries.entry(kind.name).or_default().try_with(step, reply);
         })?;
         let Some(found) = found else {
             findings.equal += 1;
@@ -213,12 +212,11 @@ impl Pair {
             for (execution, [ours, theirs]) in replies.iter().enumerate() {
                 if let Some(difference) = difference(ours, theirs) {
                     let mut shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
-                    let name = named(&Case { step, ours, theirs, difference });
-                    let name = match name {
+                    let case = Case { step, ours, theirs, difference };
+                    let name = match self.name(&case) {
                         None if self.answers_as_with_values(question, step, execution, ours, &mut shown) => {
                             Some(parameters::NAME)
                         }
-                        None if self.answers_without_offset(step, ours) => Some(offset::NAME),
                         None if self.unindexed.answers(question, step, ours) => Some(unindexed::NAME),
                         name => name,
                     };
@@ -229,6 +227,20 @@ impl Pair {
             }
         }
         Ok(None)
+    }
+
+    /// The rule that knows a difference, of those that look at both replies and at what both servers say to
+    /// the query in another form.
+    fn name(&mut self, case: &Case) -> Option<&'static str> {
+        if let Some(name) = named(case) {
+            return Some(name);
+        }
+        if let Some(name) = between::name(case)
+            && self.answers_alike(between::as_comparisons(case.step.text()), case.ours)
+        {
+            return Some(name);
+        }
+        self.answers_alike(offset::without(case.step.text()), case.ours).then_some(offset::NAME)
     }
 
     /// Whether a statement with parameters is answered like the one that has their values in their place, and
@@ -253,7 +265,7 @@ impl Pair {
             };
             let step = Step::Text(last.clone());
             let is_meant = difference(again, theirs).is_none_or(|difference| {
-                named(&Case { step: &step, ours: again, theirs, difference }).is_some()
+                self.name(&Case { step: &step, ours: again, theirs, difference }).is_some()
             });
             // What would be no date comes too late for that error.
             if is_meant && (parameters::same_values(ours, again) || again.error() == Some(1525)) {
@@ -265,10 +277,10 @@ impl Pair {
         false
     }
 
-    /// Whether a query with an offset from UTC is answered like the one that has the time in UTC in its
-    /// place, and that one alike by both servers.
-    fn answers_without_offset(&mut self, step: &Step, ours: &Reply) -> bool {
-        let Some(text) = offset::without(step.text()) else { return false };
+    /// Whether Palisade answers another form of a query as it has answered the query, and the other form is
+    /// answered alike by both servers.
+    fn answers_alike(&mut self, other: Option<String>, ours: &Reply) -> bool {
+        let Some(text) = other else { return false };
         let step = Step::Text(text);
         let Ok(replies) = ask(&mut self.servers, &step) else { return false };
         let Some([again, theirs]) = replies.first() else { return false };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Found;
+use super::canary::Canaries;
 use super::compare::Difference;
 use super::question::Question;
 use crate::Outcome;
@@ -25,8 +26,8 @@ pub struct Shown {
 pub struct Findings {
     pub equal: u64,
     pub statements: u64,
-    /// By kind, which falsified answers would have passed.
-    pub canaries: BTreeMap<&'static str, Vec<&'static str>>,
+    /// By kind, what would have been reported of falsified answers.
+    pub canaries: BTreeMap<&'static str, Canaries>,
     named: BTreeMap<&'static str, u64>,
     different: BTreeMap<Key, (u64, Vec<Shown>)>,
 }
@@ -94,6 +95,7 @@ impl Findings {
         let blind: Vec<String> = self
             .canaries
             .iter()
+            .map(|(kind, canaries)| (kind, canaries.unseen()))
             .filter(|(_, unseen)| !unseen.is_empty())
             .map(|(kind, unseen)| format!("{kind}: {}", unseen.join(", ")))
             .collect();

@@ -4,6 +4,7 @@
 //! A rule looks at both replies and accepts what its sentence says and nothing else: where the rest of the
 //! replies must be equal, it compares the rest. A test holds the names against the page.
 
+use super::between;
 use super::compare::{Difference, Reply, difference};
 use super::question::Step;
 use crate::client::{Answer, Column};
@@ -40,18 +41,35 @@ const RULES: &[Rule] = &[
     Rule {
         name: "which MySQL says that it does not support yet (warning 1235)",
         accepts: |case| {
-            let says_so = |(code, text): &(String, String)| {
-                code == "1235"
-                    && ["JSON in the", "comparison of JSON", "non-scalar JSON"]
-                        .iter()
-                        .any(|part| text.contains(part))
+            let says = |part: &str| {
+                case.theirs.warnings.iter().any(|(code, text)| code == "1235" && text.contains(part))
             };
             let text = case.step.text();
-            let is_json = text.contains("AS JSON") || text.contains(" j BETWEEN ");
+            let compares = says("comparison of JSON in the");
+            // What MySQL compares instead it converts.
+            let is_of_json = |code: &str, text: &str| match code {
+                "1235" => text.contains("comparison of JSON in the") || text.contains("non-scalar JSON"),
+                "1292" | "3156" => compares,
+                _ => false,
+            };
+            let mut types = case.ours.columns.iter().zip(&case.theirs.columns);
+            // What it compares as texts it calls a text.
+            let is_called_text = case.difference == Difference::Types
+                && types.all(|(ours, theirs)| {
+                    ours.is_like(theirs) || ours.is_computed_json() && theirs.is_text()
+                });
+            // An UPDATE or DELETE converts a document that is a bound first.
             let fails = case.difference == Difference::OnlyPeerFails
                 && matches!(case.theirs.error(), Some(1292 | 3156))
-                && text.contains(" BETWEEN ");
-            case.theirs.warnings.iter().any(says_so) || fails && is_json
+                && ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb))
+                && text.contains(" BETWEEN ")
+                && (text.contains("AS JSON") || text.contains(" j BETWEEN "));
+            fails
+                || same_but_for_warnings(case, is_of_json)
+                || says("sorting of non-scalar JSON values") && same_in_another_order(case)
+                || says("JSON in the LEAST and GREATEST operators")
+                    && calls_extreme(case)
+                    && (is_called_text || differs_only_in_values(case))
         },
     },
     Rule {
@@ -170,22 +188,15 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "A bound of BETWEEN that a DATETIME or TIME column cannot keep is compared as what it says",
+        name: between::OF_DATES,
         accepts: |case| {
             let refused = |(code, text): &(String, String)| {
                 code == "1292" && text.starts_with("Incorrect ") && text.contains(" for column '")
             };
             let conversions = |code: &str, _: &str| matches!(code, "1292" | "1441");
-            // Of these MySQL says nothing.
-            let has_no_day = [" 20240230", " '2024-02-30'", " BETWEEN ''"]
-                .iter()
-                .any(|bound| case.step.text().contains(bound));
-            let is_number = |(code, text): &(String, String)| {
-                code == "1292" && text.starts_with("Truncated incorrect INTEGER value: '")
-            };
             case.step.text().contains(" BETWEEN ")
-                && (has_no_day || case.theirs.warnings.iter().any(|said| refused(said) || is_number(said)))
-                && (case.difference == Difference::Rows || same_but_for_warnings(case, conversions))
+                && case.theirs.warnings.iter().any(refused)
+                && same_but_for_warnings(case, conversions)
         },
     },
     Rule {
@@ -469,14 +480,16 @@ const RULES: &[Rule] = &[
     Rule {
         name: "HAVING and ORDER BY see what an expression of GROUP BY is in the rows that sum up",
         accepts: |case| {
-            let text = case.step.text();
-            let keys = text.split_once(" GROUP BY ").and_then(|(_, keys)| {
-                keys.split_once(" WITH ROLLUP HAVING ").or_else(|| keys.split_once(" WITH ROLLUP ORDER BY "))
-            });
-            let is_having = text.contains(" WITH ROLLUP HAVING ");
+            let Some((selected, after)) = case.step.text().split_once(" GROUP BY ") else { return false };
+            let Some((keys, after)) = after.split_once(" WITH ROLLUP ") else { return false };
+            let keys: Vec<&str> = keys.split(", ").map(|key| behind_alias(selected, key)).collect();
+            let is_expression = |key: &&&str| key.contains(['(', '+', '=', '%']) || key.contains(" IS ");
+            let mut expressions = keys.iter().filter(is_expression);
             case.difference == Difference::Rows
-                && keys.is_some_and(|(keys, _)| keys.contains(['(', '+', '=', '%', ' ']))
-                && (is_having || same_in_another_order(case))
+                && match after.strip_prefix("HAVING ") {
+                    Some(having) => expressions.any(|key| having.contains(*key)),
+                    None => expressions.next().is_some() && same_in_another_order(case),
+                }
         },
     },
     Rule {
@@ -601,6 +614,17 @@ const RULES: &[Rule] = &[
     },
 ];
 
+/// What a key of GROUP BY stands for: what is selected by that name or at that place, or itself.
+fn behind_alias<'t>(selected: &'t str, key: &'t str) -> &'t str {
+    let selected = selected.trim_start_matches("SELECT ").trim_start_matches("DISTINCT ");
+    let mut items = selected.split(", ");
+    let named = items.clone().find_map(|item| item.strip_suffix(key)?.strip_suffix(" AS "));
+    match key.parse::<usize>() {
+        Ok(place) => items.nth(place.saturating_sub(1)).unwrap_or(key),
+        Err(_) => named.unwrap_or(key),
+    }
+}
+
 /// A text's number, which may stand among other characters, with what is before and after it.
 fn parted(text: &str) -> [&str; 3] {
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-');
@@ -643,6 +667,11 @@ fn differs_only_where(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
             (Some(ours), Some(theirs)) => ours == theirs || meant(ours, theirs),
             (ours, theirs) => ours == theirs,
         })
+}
+
+/// Whether the rows differ, and only in values that are not NULL in either.
+fn differs_only_in_values(case: &Case) -> bool {
+    differs_only_where(case, |_, _| true)
 }
 
 /// Whether the rows differ, and wherever they do, MySQL has a value of which `meant` holds.
@@ -796,6 +825,7 @@ mod tests {
     fn rules_are_named_by_the_page() {
         let page = page();
         for name in RULES.iter().map(|rule| rule.name).chain([
+            between::OF_DOCUMENTS,
             super::super::parameters::NAME,
             super::super::unindexed::NAME,
             super::super::offset::NAME,

@@ -1,0 +1,110 @@
+//! The rules about BETWEEN: what MySQL compares in a way of its own there, Palisade compares as `>=` and `<=` do.
+//!
+//! Both servers are asked the query with the two comparisons in the place of BETWEEN: if Palisade says the same, and
+//! MySQL agrees about that one, the difference is the one that docs/sql.md names.
+
+use super::compare::Difference;
+use super::rules::Case;
+use crate::tokens::split;
+
+/// Words of docs/sql.md: of documents.
+pub const OF_DOCUMENTS: &str = "BETWEEN compares JSON values as `<=` does";
+/// Words of docs/sql.md: of dates and times.
+pub const OF_DATES: &str =
+    "A bound of BETWEEN that a DATETIME or TIME column cannot keep is compared as what it says";
+
+/// Which of the rules may know a difference.
+pub fn name(case: &Case) -> Option<&'static str> {
+    let said = |code: &str, part: &str| {
+        case.theirs.warnings.iter().any(|(known, text)| known == code && text.contains(part))
+    };
+    if case.difference != Difference::Rows || !case.step.text().contains(" BETWEEN ") {
+        return None;
+    }
+    if said("1235", "comparison of JSON in the BETWEEN operator") {
+        return Some(OF_DOCUMENTS);
+    }
+    // Of these MySQL says nothing.
+    let has_no_day =
+        [" 20240230", " '2024-02-30'", " BETWEEN ''"].iter().any(|bound| case.step.text().contains(bound));
+    let is_refused = said("1292", " for column '") || said("1292", "Truncated incorrect INTEGER value: '");
+    (has_no_day || is_refused).then_some(OF_DATES)
+}
+
+/// A query with two comparisons in the place of each BETWEEN, if it has one.
+pub fn as_comparisons(text: &str) -> Option<String> {
+    if !text.starts_with("SELECT ") || !text.contains(" BETWEEN ") {
+        return None;
+    }
+    let mut tokens = split(text);
+    while let Some(at) = tokens.iter().position(|token| token.trim() == "BETWEEN") {
+        let is_negated = at > 0 && tokens[at - 1].trim() == "NOT";
+        let end = at - usize::from(is_negated);
+        let begin = begin_of_operand(&tokens[..end])?;
+        let and = end_of_operand(&tokens, at + 1)?;
+        let after = end_of_operand(&tokens, and + 1)?;
+        let part = |range: std::ops::Range<usize>| tokens[range].concat().trim().to_owned();
+        let (operand, low, high) = (part(begin..end), part(at + 1..and), part(and + 1..after));
+        let not = if is_negated { " NOT" } else { "" };
+        let both = format!("{not} ({operand} >= {low} AND {operand} <= {high})");
+        tokens.splice(begin..after, [both]);
+    }
+    Some(tokens.concat())
+}
+
+/// Where an operand begins that goes up to the end of these tokens.
+fn begin_of_operand(tokens: &[String]) -> Option<usize> {
+    let mut depth = 0u32;
+    for (at, token) in tokens.iter().enumerate().rev() {
+        match token.trim() {
+            ")" => depth += 1,
+            "(" if depth > 0 => depth -= 1,
+            "(" | "," | "SELECT" | "WHERE" | "HAVING" | "ON" | "AND" | "OR" | "NOT" | "WHEN" | "DISTINCT"
+                if depth == 0 =>
+            {
+                return (at + 1 < tokens.len()).then_some(at + 1);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where an operand ends that begins there.
+fn end_of_operand(tokens: &[String], begin: usize) -> Option<usize> {
+    let mut depth = 0u32;
+    for (at, token) in tokens.iter().enumerate().skip(begin) {
+        match token.trim() {
+            "(" => depth += 1,
+            ")" if depth > 0 => depth -= 1,
+            ")" | "," | "AND" | "OR" | "FROM" | "ORDER" | "GROUP" | "HAVING" | "LIMIT" | "UNION" | "AS"
+            | "THEN"
+                if depth == 0 =>
+            {
+                return (at > begin).then_some(at);
+            }
+            _ => {}
+        }
+    }
+    (begin < tokens.len()).then_some(tokens.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_is_two_comparisons() {
+        for (query, expected) in [
+            (
+                "SELECT id FROM d WHERE d + 1 BETWEEN DATE'2024-02-29' AND f(1, 2) ORDER BY id",
+                "SELECT id FROM d WHERE (d + 1 >= DATE'2024-02-29' AND d + 1 <= f(1, 2)) ORDER BY id",
+            ),
+            ("SELECT id, t NOT BETWEEN 1 AND 2 FROM d", "SELECT id, NOT (t >= 1 AND t <= 2) FROM d"),
+            ("SELECT NOT (a BETWEEN b AND c)", "SELECT NOT ( (a >= b AND a <= c))"),
+        ] {
+            assert_eq!(as_comparisons(query).as_deref(), Some(expected));
+        }
+        assert_eq!(as_comparisons("SELECT 1"), None);
+    }
+}
