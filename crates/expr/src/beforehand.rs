@@ -10,6 +10,8 @@
 //! | number | a column of dates or times | 1292 | goes on |
 //! | text | a TIME column | 1292 | goes on |
 //!
+//! Constants that are lengths, as of LEFT and SUBSTR, are computed then, too: their errors end the statement.
+//!
 //! In a strict statement that changes data 1292 is the error that ends it.
 //!
 //! The binder collects these constants in the plan, and each execution converts them
@@ -85,8 +87,8 @@ pub enum Standing {
 pub struct Beforehand {
     /// The constant.
     pub constant: Expr,
-    /// What it is compared with.
-    pub beside: Beside,
+    /// What it is compared with; `None` of a length, of which only the error counts.
+    pub beside: Option<Beside>,
     /// Where it stands.
     pub standing: Standing,
 }
@@ -95,6 +97,10 @@ impl Context<'_> {
     /// Converts constants; fails where a text is no date and must be one.
     pub fn convert_beforehand(&mut self, constants: &[Beforehand]) -> SqlAttempt<()> {
         for Beforehand { constant, beside, standing } in constants {
+            let Some(beside) = beside else {
+                self.compute_beforehand(constant)?;
+                continue;
+            };
             let value = constant.eval(self)?;
             if let Standing::Bound(other) = standing
                 && (value.is_null() || other.eval(self)? != value)
@@ -104,6 +110,18 @@ impl Context<'_> {
             let converted = self.converts(&value, &constant.ty, beside, standing);
             self.attempt(converted)?;
         }
+        Ok(())
+    }
+
+    /// Fails if a constant does that is a length, as of LEFT: MySQL computes it when it resolves the statement, to
+    /// know the length of the result.
+    fn compute_beforehand(&mut self, constant: &Expr) -> SqlAttempt<()> {
+        if self.state.strict {
+            return Ok(());
+        }
+        let warnings = self.session.warnings.clone();
+        constant.eval(self)?;
+        self.session.warnings = warnings;
         Ok(())
     }
 

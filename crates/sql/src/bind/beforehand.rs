@@ -94,6 +94,26 @@ impl Binder<'_> {
         known
     }
 
+    /// Notes the constant lengths of a call, which are computed before the first row.
+    pub(super) fn note_lengths(&mut self, function: &str, arguments: &[Expr]) {
+        let places = match function {
+            "space" => 0..1,
+            "left" | "right" | "lpad" | "rpad" | "repeat" => 1..2,
+            "substr" | "substring" => 1..3,
+            _ => return,
+        };
+        for length in arguments.iter().take(places.end).skip(places.start) {
+            let is_written = matches!(length.node, Node::Literal(_) | Node::Parameter(_));
+            if !is_written && self.is_known(length) {
+                self.beforehand.push(Beforehand {
+                    constant: length.clone(),
+                    beside: None,
+                    standing: Standing::Alone,
+                });
+            }
+        }
+    }
+
     /// Notes a constant that is compared with `with`, if it is to be converted before the first row.
     pub(super) fn convert_beforehand(&mut self, constant: &Expr, with: &Expr, standing: Standing) {
         let Some(beside) = beside(with) else { return };
@@ -113,7 +133,7 @@ impl Binder<'_> {
         };
         let is_listed = matches!(standing, Standing::Listed { .. });
         if converts && (self.is_known(constant) || is_listed && is_value_of_execution(constant)) {
-            self.beforehand.push(Beforehand { constant: constant.clone(), beside, standing });
+            self.beforehand.push(Beforehand { constant: constant.clone(), beside: Some(beside), standing });
         }
     }
 
@@ -151,7 +171,7 @@ impl Binder<'_> {
                 && column.is_field()
                 && self.is_decided_by_variables(operand)
             {
-                let (constant, beside) = ((**operand).clone(), (**beside).clone());
+                let (constant, beside) = ((**operand).clone(), Some((**beside).clone()));
                 self.beforehand.push(Beforehand { constant, beside, standing: Standing::Alone });
             }
         }

@@ -140,6 +140,7 @@ impl Binder<'_> {
                 *argument = sum_as_moment(std::mem::replace(argument, Expr::null()));
             }
         }
+        self.note_lengths(function.name, &arguments);
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;

@@ -16,7 +16,7 @@ use palisade_expr::{
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
 use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
-use super::json::json_as_integer;
+use super::json::{document_as_decimal, json_as_integer};
 use super::literal::{charset_collation, text_literal};
 use super::types::{
     Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_moment,
@@ -361,6 +361,9 @@ impl Binder<'_> {
         if op == BinaryOp::Xor {
             (left, right) = (chosen_as_number(left), chosen_as_number(right));
         } else if !wants_bits && op != BinaryOp::Concat {
+            if op == BinaryOp::IntegerDivide {
+                (left, right) = (document_as_decimal(left), document_as_decimal(right));
+            }
             (left, right) = (as_number(left), as_number(right));
         }
         let nullable = left.nullable || right.nullable;

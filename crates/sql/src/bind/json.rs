@@ -92,6 +92,14 @@ pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) -> Sq
 }
 
 /// What a function makes of a document.
+/// A document as the DECIMAL that it says, where DIV computes with it; others as they are.
+pub(super) fn document_as_decimal(expr: Expr) -> Expr {
+    match expr.ty {
+        SqlType::Json => document_as(expr, CastTarget::Decimal { precision: 65, scale: 30 }),
+        _ => expr,
+    }
+}
+
 enum Wanted {
     Document,
     Text,

@@ -18,6 +18,12 @@ use super::compare::{
 use super::types::{choice_as_number, chosen_as_number, transcode_beside_document, transcode_to};
 use crate::SqlResult;
 
+/// Whether one bound of a range is a number and the other a text that no column of dates has converted.
+fn is_mixed_range(operand: &Expr, low: &Expr, high: &Expr) -> bool {
+    let (number, text) = if low.ty.is_numeric() { (low, high) } else { (high, low) };
+    number.ty.is_numeric() && text.ty.is_string() && !(operand.is_field() && text.is_constant())
+}
+
 impl Binder<'_> {
     pub(super) fn compare_rows(
         &mut self,
@@ -126,6 +132,8 @@ impl Binder<'_> {
             Domain::YearOrDate => Domain::Double,
             // NULL is a text to MySQL, so that the other bound is compared as a double.
             Domain::Integer | Domain::Decimal if has_null => Domain::Double,
+            // A date beside a number and a text is a number, but a column beside a constant text.
+            Domain::DateTime if is_mixed_range(&operand, &low, &high) => Domain::Double,
             domain => domain,
         };
         if domain == Domain::DateTime {
@@ -223,6 +231,7 @@ impl Binder<'_> {
             match domain {
                 Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand, Part::Moment),
                 Domain::Text(collation) if is_moment(&item.ty) => moment_as_text(&mut item, collation),
+                Domain::Text(collation) if item.ty.is_text() => transcode_to(&mut item, collation)?,
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }
