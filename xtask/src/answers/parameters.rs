@@ -11,10 +11,11 @@ use crate::client::Answer;
 /// Words of docs/sql.md.
 pub const NAME: &str = "A parameter has the type of its value in each execution";
 
-/// The statement of an execution in two forms, each as statements to be asked in turn: with literals for its
+/// The statement of an execution in several forms, each as statements to be asked in turn: with literals for its
 /// parameters, and with user variables. A value for `?` is known as a literal is, but comes as late as a
-/// variable, so that what is no date is no error (1525).
-pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option<[Vec<String>; 2]> {
+/// variable, so that what is no date is no error (1525). Where bytes are among the values there is a third form, in
+/// which they are texts.
+pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option<Vec<Vec<String>>> {
     match step {
         Step::Binary(text, executions) => {
             let values: Vec<String> = executions.get(execution)?.iter().map(ToString::to_string).collect();
@@ -22,7 +23,7 @@ pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option
             let set: Vec<String> =
                 names.iter().zip(&values).map(|(name, value)| format!("{name} = {value}")).collect();
             let variables = vec![format!("SET {}", set.join(", ")), inlined(text, &names)?];
-            Some([vec![inlined(text, &values)?], variables])
+            forms(text, &values, variables)
         }
         Step::Text(text) => {
             let names: Vec<String> =
@@ -33,8 +34,26 @@ pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option
             let before = question.steps.iter().take_while(|known| !std::ptr::eq(*known, step));
             let set = before.filter_map(|step| step.text().strip_prefix("SET ")).last()?;
             let values: Vec<String> = names.iter().filter_map(|name| value_of(set, name)).collect();
-            Some([vec![inlined(&query, &values)?], vec![inlined(&query, &names)?]])
+            forms(&query, &values, vec![inlined(&query, &names)?])
         }
+    }
+}
+
+fn forms(query: &str, values: &[String], variables: Vec<String>) -> Option<Vec<Vec<String>>> {
+    let texts: Vec<String> = values.iter().map(|value| bytes_as_text(value)).collect();
+    let mut forms = vec![vec![inlined(query, values)?], variables];
+    if texts != values {
+        forms.push(vec![inlined(query, &texts)?]);
+    }
+    Some(forms)
+}
+
+/// Bytes as the text that they are; others as they are.
+fn bytes_as_text(value: &str) -> String {
+    match value.strip_prefix("CAST(").and_then(|value| value.strip_suffix(" AS BINARY)")) {
+        Some(digits) if digits.starts_with("x'") => format!("_utf8mb4 {digits}"),
+        Some(text) => text.to_owned(),
+        None => value.to_owned(),
     }
 }
 
@@ -135,9 +154,10 @@ mod tests {
             ],
         );
         let question = Question { steps: vec![step.clone()], about: String::new() };
-        let [literals, variables] = with_values(&question, &step, 1).unwrap();
-        assert_eq!(literals, ["SELECT -1 + c, 'a'"]);
-        assert_eq!(variables, ["SET @b0 = -1, @b1 = 'a'", "SELECT @b0 + c, @b1"]);
+        let forms = with_values(&question, &step, 1).unwrap();
+        let [literals, variables] = forms.as_slice() else { panic!("{forms:?}") };
+        assert_eq!(literals[..], ["SELECT -1 + c, 'a'"]);
+        assert_eq!(variables[..], ["SET @b0 = -1, @b1 = 'a'", "SELECT @b0 + c, @b1"]);
         let statements = [
             "PREPARE s FROM 'SELECT ''x'', ? FROM v GROUP BY ?'",
             "SET @p0 = 1, @p1 = 2",
@@ -146,11 +166,17 @@ mod tests {
             "EXECUTE s USING @p0, @p1",
         ];
         let question = Question::of(statements.map(str::to_owned).to_vec(), "");
-        let [literals, variables] = with_values(&question, &question.steps[2], 0).unwrap();
-        assert_eq!(literals, ["SELECT 'x', 1 FROM v GROUP BY CONCAT(2)"]);
-        assert_eq!(variables, ["SELECT 'x', @p0 FROM v GROUP BY CONCAT(@p1)"]);
-        let [literals, _] = with_values(&question, &question.steps[4], 0).unwrap();
-        assert_eq!(literals, ["SELECT 'x', '2024-02-29 01:02:03.500000' FROM v GROUP BY CONCAT(2)"]);
+        let forms = with_values(&question, &question.steps[2], 0).unwrap();
+        let [literals, variables] = forms.as_slice() else { panic!("{forms:?}") };
+        assert_eq!(literals[..], ["SELECT 'x', 1 FROM v GROUP BY CONCAT(2)"]);
+        assert_eq!(variables[..], ["SELECT 'x', @p0 FROM v GROUP BY CONCAT(@p1)"]);
+        let forms = with_values(&question, &question.steps[4], 0).unwrap();
+        assert_eq!(forms[0], ["SELECT 'x', '2024-02-29 01:02:03.500000' FROM v GROUP BY CONCAT(2)"]);
         assert_eq!(with_values(&question, &question.steps[0], 0), None);
+        let bytes =
+            Step::Binary("SELECT ? = ?".into(), vec![vec![Parameter::Bytes(vec![97]), Parameter::Signed(1)]]);
+        let question = Question { steps: vec![bytes.clone()], about: String::new() };
+        let forms = with_values(&question, &bytes, 0).unwrap();
+        assert_eq!(forms[2], ["SELECT _utf8mb4 x'61' = 1"]);
     }
 }

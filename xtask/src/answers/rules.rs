@@ -104,16 +104,26 @@ const RULES: &[Rule] = &[
                 let fraction = theirs.strip_prefix(ours).map(|rest| rest.trim_start_matches('.'));
                 fraction.is_some_and(|rest| rest.bytes().all(|byte| byte == b'0'))
             };
-            calls_extreme(case)
-                && differs_only_where(case, |ours, theirs| {
-                    theirs.starts_with("16383-15-31")
-                        || has_no_date
-                            && is_date(ours)
-                            && (!is_date(theirs)
-                                || theirs.starts_with("0000-00-00")
-                                || longer(ours, theirs)
-                                || ours.starts_with(theirs))
-                })
+            // Grouped by the first column, such dates are a group of their own.
+            let is_grouped = || {
+                let theirs = only_theirs(case);
+                let is_no_date = |row: &Vec<Option<String>>| matches!(row.first(), Some(Some(date)) if date.starts_with("16383-15-3"));
+                case.step.text().contains(" GROUP BY ")
+                    && case.difference == Difference::Rows
+                    && !theirs.is_empty()
+                    && theirs.iter().all(is_no_date)
+            };
+            calls_extreme(case) && is_grouped()
+                || calls_extreme(case)
+                    && differs_only_where(case, |ours, theirs| {
+                        theirs.starts_with("16383-15-31")
+                            || has_no_date
+                                && is_date(ours)
+                                && (!is_date(theirs)
+                                    || theirs.starts_with("0000-00-00")
+                                    || longer(ours, theirs)
+                                    || ours.starts_with(theirs))
+                    })
         },
     },
     Rule {
@@ -200,9 +210,23 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "JSON_TYPE calls them INTEGER and STRING, and they compare as such",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_extreme = text.contains("MAX(JSON_") || text.contains("MIN(JSON_");
+            let is_other = ["DATE'", "TIME'", "TIMESTAMP'", "x'"].iter().any(|value| text.contains(value));
+            let is_document = |value: &str| value.starts_with(['"', '[', '{']);
+            is_extreme
+                && is_other
+                && differs_only_where(case, |ours, theirs| is_document(ours) && is_document(theirs))
+        },
+    },
+    Rule {
         name: "a date is the number that its text begins with (MySQL: 0)",
         accepts: |case| {
-            case.step.text().contains(" AS JSON)")
+            let text = case.step.text();
+            let is_date = ["DATE'", "TIME'", "TIMESTAMP'"].iter().any(|date| text.contains(date));
+            (text.contains(" AS JSON)") || is_date && text.contains("JSON_"))
                 && differs_only_where(case, |ours, theirs| theirs == "0" && ours.parse::<f64>().is_ok())
         },
     },
@@ -364,8 +388,25 @@ const RULES: &[Rule] = &[
         accepts: |case| {
             let text = case.step.text();
             let is_formatted = text.contains("DATE_FORMAT(") || text.contains("FROM_UNIXTIME(");
-            (is_formatted || text.contains("EXTRACT(WEEK FROM"))
-                && differs_only_where_theirs(case, |theirs| theirs.contains("61356675"))
+            let is_extracted = text.contains("EXTRACT(WEEK FROM");
+            let is_week = |theirs: &str| theirs.contains("61356675");
+            // What is summed, counted or grouped of it differs by it.
+            let is_summed = |ours: &str, theirs: &str| match (ours.parse::<f64>(), theirs.parse::<f64>()) {
+                (Ok(ours), Ok(theirs)) if text.contains("COUNT(EXTRACT(WEEK") => theirs > ours,
+                (Ok(ours), Ok(theirs)) => theirs - ours > 1e7,
+                _ => false,
+            };
+            let is_grouped = || {
+                let mut rows = different_rows(case).into_iter().map(|row| row.into_iter().next().flatten());
+                text.contains(" GROUP BY ")
+                    && case.difference == Difference::Rows
+                    && rows.all(|week| week.is_none_or(|week| is_week(&week)))
+            };
+            is_formatted && differs_only_where_theirs(case, is_week)
+                || is_extracted
+                    && (differs_only_where_theirs(case, is_week)
+                        || is_grouped()
+                        || text.contains("(EXTRACT(WEEK") && differs_only_where(case, is_summed))
         },
     },
     Rule {
@@ -579,7 +620,14 @@ const RULES: &[Rule] = &[
                 has(&is_same) && (list.contains(['\'', '.', 'e']) || has(&is_beyond))
             };
             let is_case = text.contains("CASE ") && is_mixed(&text.replace("CASE ", "e"));
-            case.difference == Difference::Rows && (is_case || list.is_some_and(|(list, _)| is_mixed(list)))
+            // FIELD and INTERVAL look at the bits of whole numbers.
+            let is_called = ["FIELD(", "INTERVAL("].iter().any(|call| text.contains(call))
+                && ["18446744073709551615", "9223372036854775808"].iter().any(|number| text.contains(number))
+                && differs_only_where(case, |ours, theirs| {
+                    ours.parse::<i8>().is_ok() && theirs.parse::<i8>().is_ok()
+                });
+            case.difference == Difference::Rows
+                && (is_case || is_called || list.is_some_and(|(list, _)| is_mixed(list)))
         },
     },
     Rule {
@@ -694,6 +742,14 @@ fn different_rows(case: &Case) -> Vec<Vec<Option<String>>> {
         own.iter().filter(|row| !others.contains(row)).cloned().collect::<Vec<_>>()
     };
     [only(ours, theirs), only(theirs, ours)].concat()
+}
+
+/// The rows that only MySQL's reply has.
+fn only_theirs(case: &Case) -> Vec<Vec<Option<String>>> {
+    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+        return Vec::new();
+    };
+    theirs.iter().filter(|row| !ours.contains(row)).cloned().collect()
 }
 
 /// Whether the rows are the same, in whatever order.
