@@ -235,10 +235,11 @@ impl Pair {
         if let Some(name) = named(case) {
             return Some(name);
         }
-        if let Some(name) = between::name(case)
-            && self.answers_alike(between::as_comparisons(case.step.text()), case.ours)
-        {
-            return Some(name);
+        if let Some(name) = between::name(case) {
+            let comparisons = between::as_comparisons(case.step.text());
+            if self.answers_alike(comparisons.clone(), case.ours) || self.refuses_dates(comparisons) {
+                return Some(name);
+            }
         }
         self.answers_alike(offset::without(case.step.text()), case.ours).then_some(offset::NAME)
     }
@@ -280,13 +281,23 @@ impl Pair {
     /// Whether Palisade answers another form of a query as it has answered the query, and the other form is
     /// answered alike by both servers.
     fn answers_alike(&mut self, other: Option<String>, ours: &Reply) -> bool {
-        let Some(text) = other else { return false };
-        let step = Step::Text(text);
-        let Ok(replies) = ask(&mut self.servers, &step) else { return false };
-        let Some([again, theirs]) = replies.first() else { return false };
+        let Some((step, [again, theirs])) = self.other_form(other) else { return false };
+        let (again, theirs) = (&again, &theirs);
         let is_meant = difference(again, theirs)
             .is_none_or(|difference| named(&Case { step: &step, ours: again, theirs, difference }).is_some());
         is_meant && parameters::same_values(ours, again)
+    }
+
+    /// Whether both servers say of another form of a query that a constant in it is no date (1525).
+    fn refuses_dates(&mut self, other: Option<String>) -> bool {
+        let replies = self.other_form(other);
+        replies.is_some_and(|(_, replies)| replies.iter().all(|reply| reply.error() == Some(1525)))
+    }
+
+    fn other_form(&mut self, other: Option<String>) -> Option<(Step, [Reply; 2])> {
+        let step = Step::Text(other?);
+        let replies = ask(&mut self.servers, &step).ok()?;
+        Some((step, replies.into_iter().next()?))
     }
 
     /// The smallest question that shows the same kind of difference, and what it shows.
