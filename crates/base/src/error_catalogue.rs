@@ -6,6 +6,7 @@ use crate::error_codes;
 
 error_codes! {
     EE_CANTCREATEFILE = 1, "HY000", "Can't create/write to file '%s' (OS errno %d - %s)";
+    EE_READ = 2, "HY000", "Error reading file '%s' (OS errno %d - %s)";
     EE_WRITE = 3, "HY000", "Error writing file '%s' (OS errno %d - %s)";
     EE_STAT = 13, "HY000", "Can't get stat of '%s' (OS errno %d - %s)";
     EE_FILENOTFOUND = 29, "HY000", "File '%s' not found (OS errno %d - %s)";

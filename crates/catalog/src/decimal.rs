@@ -123,6 +123,23 @@ impl Decimal {
         Decimal::from_small(coefficient.unsigned_abs(), scale, coefficient < 0)
     }
 
+    /// Coefficient (its lowest 64 bits first), scale, and whether it is below 0.
+    pub fn to_words(&self) -> ([u64; 4], u8, bool) {
+        ([self.low, self.middle, self.high, u64::from(self.top)], self.scale, self.negative)
+    }
+
+    /// What [`to_words`](Self::to_words) gave; `None` if it cannot have given that.
+    pub fn from_words(coefficient: [u64; 4], scale: u8, is_negative: bool) -> Option<Decimal> {
+        let [low, middle, high, top] = coefficient;
+        let number =
+            Decimal { low, middle, high, top: u32::try_from(top).ok()?, scale, negative: is_negative };
+        let is_small = high == 0 && top == 0;
+        let is_one = scale <= MAX_SCALE
+            && !(is_negative && number.is_zero())
+            && (is_small || number.wide() < power_of_ten(u32::from(MAX_PRECISION)));
+        is_one.then_some(number)
+    }
+
     /// Digits after the point.
     pub fn scale(&self) -> u8 {
         self.scale

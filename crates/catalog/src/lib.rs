@@ -14,6 +14,7 @@
 //! | [`number`] | numbers as text, as MySQL reads and prints them |
 //! | [`json`] | validation and normalisation of JSON text |
 //! | `part` | parts of texts by places within them |
+//! | [`verbatim`] | values as bytes and back, for temporary files |
 //! | [`watch`] | long values in pieces, so that work over them can be ended |
 //!
 //! Deliberately absent: query processing, pages, transactions. Nothing here does I/O or keeps state.
@@ -35,6 +36,7 @@ pub mod store;
 pub mod temporal;
 pub mod types;
 pub mod value;
+pub mod verbatim;
 pub mod watch;
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::sinks::{PageSinkStatus, Sinks};
 use crate::table::Table;
+use crate::temporary::TemporaryFiles;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
 
@@ -130,6 +131,7 @@ pub struct Engine {
     pub(crate) xa: XaTable,
     pub(crate) pool_dump: PoolDump,
     pub(crate) purge_lag: PurgeLag,
+    pub(crate) temporary: TemporaryFiles,
     pub(crate) deadlock_observer: OnceLock<Observer>,
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.

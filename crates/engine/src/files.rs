@@ -8,6 +8,7 @@
 //! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
 //!        000002.map  where its pages are, of a table that is written out of place
 //!        reserve     room for the new file of a table that is truncated while the disk is full
+//! tmp/               temporary files of statements
 //! ```
 
 use std::io;
@@ -96,6 +97,10 @@ impl Files {
 
     pub(crate) fn spaces_dir(&self) -> PathBuf {
         self.datadir.join("spaces")
+    }
+
+    pub(crate) fn temporary_dir(&self) -> PathBuf {
+        self.datadir.join("tmp")
     }
 
     pub(crate) fn space_path(&self, space: SpaceId) -> PathBuf {

@@ -9,6 +9,7 @@
 //! | [`transaction`] | [`Transaction`]: begin, savepoints, reading and changing rows, commit |
 //! | [`scan`] | [`Scan`] and [`RowBatch`]: reading ranges, a leaf's worth at a time |
 //! | [`check`] | CHECK TABLE |
+//! | [`temporary`] | temporary files of statements |
 //! | [`metadata`] | metadata locks: a table in use is not dropped |
 //! | [`ddl`] | what changes the dictionary, each change crash-atomic |
 //! | [`xa`] | XA: prepared transactions |
@@ -122,6 +123,7 @@ mod sinks;
 pub mod statistics;
 mod store;
 pub mod table;
+pub mod temporary;
 pub mod transaction;
 pub mod xa;
 
@@ -150,6 +152,7 @@ pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use sinks::PageSinkStatus;
 pub use statistics::TableStatistics;
 pub use table::Table;
+pub use temporary::{Block, BlockPlace, TemporaryFile, Transfer};
 pub use transaction::{
     AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
     UpdateOutcome,

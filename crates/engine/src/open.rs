@@ -41,8 +41,9 @@ use crate::rebuild::{self, Rebuilt};
 use crate::sinks::{Sinks, repair_torn};
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
+use crate::temporary::TemporaryFiles;
 use crate::xa::XaTable;
-use crate::{Error, FlushMethod, ForceRecovery, compression};
+use crate::{Error, FlushMethod, ForceRecovery, compression, temporary};
 
 /// The space of the dictionary.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -158,6 +159,9 @@ impl Engine {
             remove_orphans(&base, &dictionary, had_redo)?;
         }
 
+        if let Err(error) = temporary::sweep(&base.files) {
+            tracing::warn!("temporary files of the last run cannot be removed: {error}");
+        }
         let metadata = Arc::new(MetadataLocks::default());
         let monitors = Monitors::new(all_metrics(), base.config.clock.unix_micros() / 1_000_000);
         let engine = Arc::new(Engine {
@@ -187,6 +191,7 @@ impl Engine {
             xa: XaTable::default(),
             pool_dump: PoolDump::default(),
             purge_lag: PurgeLag::default(),
+            temporary: TemporaryFiles::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
             is_dictionary_rebuilt: is_rebuilt,
             passes_damage: AtomicBool::new(force.is_on()),

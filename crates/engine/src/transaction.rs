@@ -148,6 +148,18 @@ impl RowStamp {
         self.roll & SEMI_CONSISTENT != 0
     }
 
+    /// As two numbers, for a row that waits in a temporary file.
+    #[inline]
+    pub fn to_words(self) -> [u64; 2] {
+        [self.writer.0, self.roll]
+    }
+
+    /// What [`to_words`](Self::to_words) gave.
+    #[inline]
+    pub fn from_words([writer, roll]: [u64; 2]) -> RowStamp {
+        RowStamp { writer: TrxId(writer), roll }
+    }
+
     pub(crate) fn semi_consistent(self) -> RowStamp {
         RowStamp { roll: self.roll | SEMI_CONSISTENT, ..self }
     }

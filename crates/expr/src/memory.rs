@@ -160,6 +160,11 @@ impl Memory {
         Ok(())
     }
 
+    /// Whether all sessions together hold less than half of what they may.
+    pub fn has_room(&self) -> bool {
+        self.server.held() < self.server.limit.load(Ordering::Relaxed) / 2
+    }
+
     /// So many bytes more are kept beyond the statement; 1037 beyond `limit` of them, 1041 where all sessions
     /// keep too much.
     pub fn keep(&mut self, bytes: usize, limit: usize) -> SqlResult<()> {

@@ -59,6 +59,10 @@ pub struct SessionVariables {
     pub connection_memory_chunk_size: u64,
     /// `global_connection_memory_tracking`.
     pub tracks_connection_memory: bool,
+    /// `palisade_operator_memory`, in bytes.
+    pub operator_memory: u64,
+    /// `sort_buffer_size`, in bytes.
+    pub sort_buffer_size: u64,
     /// `parser_max_mem_size`, in bytes.
     pub parser_max_mem_size: u64,
     pub div_precision_increment: u8,
@@ -118,6 +122,8 @@ impl Default for SessionVariables {
             connection_memory_limit: u64::MAX,
             connection_memory_chunk_size: 8192,
             tracks_connection_memory: false,
+            operator_memory: 64 << 20,
+            sort_buffer_size: 256 << 10,
             parser_max_mem_size: u64::MAX,
             div_precision_increment: 4,
             auto_increment_increment: 1,
@@ -315,6 +321,17 @@ impl SessionState {
             }
             Err(TooMuch::Statement(error)) => Err(error),
         }
+    }
+
+    /// Bytes of memory that an operator may take before it goes to temporary files, where a variable gives it
+    /// `asked` bytes: as many as that, and `palisade_operator_memory` if that is more and the server has room; but
+    /// not so many that the statement would be ended for them.
+    pub fn operator_memory(&self, asked: u64) -> usize {
+        let SessionVariables { operator_memory, statement_memory, connection_memory_limit, .. } =
+            self.variables;
+        let granted = if self.memory.has_room() { asked.max(operator_memory) } else { asked };
+        let most = statement_memory.min(connection_memory_limit) / 2;
+        usize::try_from(granted.min(most)).unwrap_or(usize::MAX)
     }
 
     /// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is

@@ -178,6 +178,8 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
         connection_memory_limit: settings.uint(sysvar::CONNECTION_MEMORY_LIMIT),
         connection_memory_chunk_size: settings.uint(sysvar::CONNECTION_MEMORY_CHUNK_SIZE),
         tracks_connection_memory: settings.bool(sysvar::GLOBAL_CONNECTION_MEMORY_TRACKING),
+        operator_memory: settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
+        sort_buffer_size: settings.uint(sysvar::SORT_BUFFER_SIZE),
         parser_max_mem_size: settings.uint(sysvar::PARSER_MAX_MEM_SIZE),
         div_precision_increment: settings.uint(sysvar::DIV_PRECISION_INCREMENT) as u8,
         auto_increment_increment: settings.uint(sysvar::AUTO_INCREMENT_INCREMENT),

@@ -11,6 +11,8 @@ use palisade_base::metric::Metric;
 use crate::plan::{Access, Operator};
 
 palisade_base::metrics! {
+    /// Temporary files of statements.
+    pub static CREATED_TMP_FILES: Counter = "Created_tmp_files", "sql", "Temporary files made";
     /// Ends of statements and transactions that kept their changes.
     pub static HANDLER_COMMIT: Counter = "Handler_commit", "sql", "Statements and transactions committed";
     /// Rows deleted.
@@ -49,6 +51,8 @@ palisade_base::metrics! {
     pub static SELECT_RANGE: Counter = "Select_range", "sql", "Queries that read a range of their first table";
     /// First tables read whole.
     pub static SELECT_SCAN: Counter = "Select_scan", "sql", "Queries that read the whole of their first table";
+    /// Merges of runs that sorts have written to temporary files.
+    pub static SORT_MERGE_PASSES: Counter = "Sort_merge_passes", "sql", "Merges of sorted runs in temporary files";
     /// Rows sorted.
     pub static SORT_ROWS: Counter = "Sort_rows", "sql", "Rows that came out of sorts";
     /// Sorts.
@@ -59,6 +63,7 @@ palisade_base::metrics! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the counter")]
 pub enum Work {
+    CreatedTmpFiles,
     HandlerCommit,
     HandlerDelete,
     HandlerReadFirst,
@@ -78,6 +83,7 @@ pub enum Work {
     SelectFullRangeJoin,
     SelectRange,
     SelectScan,
+    SortMergePasses,
     SortRows,
     SortScan,
 }

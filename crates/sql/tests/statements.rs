@@ -345,7 +345,6 @@ fn what_a_statement_keeps_of_its_rows_is_limited() {
     let rows = "FROM one STRAIGHT_JOIN few f STRAIGHT_JOIN few g";
     let text = "COALESCE(one.b, f.id)";
     for query in [
-        format!("SELECT f.id {rows} ORDER BY {text}"),
         format!("SELECT LENGTH(LEAD(one.b) OVER (ORDER BY f.id)) {rows}"),
         format!("SELECT 'y' IN (SELECT one.b {rows})"),
         format!("SELECT LENGTH(MAX(one.b)) {rows} GROUP BY f.id, g.id"),
@@ -356,6 +355,9 @@ fn what_a_statement_keeps_of_its_rows_is_limited() {
         assert!(answer.contains("Out of memory"), "{query}: {}", &answer[..answer.len().min(80)]);
     }
     check(&mut client, "SELECT COUNT(*) FROM one", "1");
+    // What is sorted goes to a file.
+    let sorted = format!("SELECT f.id FROM one STRAIGHT_JOIN few f ORDER BY {text}, f.id DESC LIMIT 3");
+    check(&mut client, &sorted, "8; 7; 6");
     // What is cut off is not kept.
     check(&mut client, &format!("SELECT LENGTH(GROUP_CONCAT({text})) {rows}"), "1024");
 }

@@ -121,7 +121,7 @@ const COUNTED: [(&str, Option<Work>); 14] = [
     ("Read_prev", Some(Work::HandlerReadPrev)),
     ("Read_rnd", None),
     ("Read_rnd_next", Some(Work::HandlerReadRndNext)),
-    ("Sort_merge_passes", None),
+    ("Sort_merge_passes", Some(Work::SortMergePasses)),
     ("Sort_range_count", None),
     ("Sort_rows", Some(Work::SortRows)),
     ("Sort_scan_count", Some(Work::SortScan)),

@@ -10,6 +10,7 @@ use palisade_expr::Slot;
 use palisade_expr::context::{Frame, view};
 use palisade_expr::place::At;
 
+use super::spill::row::{RowTables, append_slot, append_stored};
 use crate::{SqlError, SqlResult};
 
 /// Rows of a few slots, numbered as they were put in.
@@ -37,6 +38,8 @@ enum Cell {
 #[derive(Debug, Default)]
 struct Chunks {
     chunks: Vec<Vec<u8>>,
+    /// Chunks without bytes.
+    spare: Vec<Vec<u8>>,
     /// Bytes in all of them.
     len: usize,
 }
@@ -64,7 +67,8 @@ impl Chunks {
         let fits = self.chunks.last().is_some_and(|last| last.len() + bytes.len() <= CHUNK);
         if !fits {
             let capacity = if self.chunks.is_empty() { 0 } else { CHUNK };
-            self.chunks.push(Vec::with_capacity(capacity.max(bytes.len())));
+            let spare = self.spare.pop();
+            self.chunks.push(spare.unwrap_or_else(|| Vec::with_capacity(capacity.max(bytes.len()))));
         }
         let chunk = self.chunks.len() - 1;
         let last = self.chunks.at_mut(chunk)?;
@@ -81,6 +85,14 @@ impl Chunks {
 
     fn clear(&mut self) {
         self.chunks.clear();
+        self.spare.clear();
+        self.len = 0;
+    }
+
+    /// Takes the bytes out; chunks of the usual length are kept.
+    fn forget(&mut self) {
+        self.spare.extend(self.chunks.drain(..).filter(|chunk| chunk.capacity() <= CHUNK));
+        self.spare.iter_mut().for_each(Vec::clear);
         self.len = 0;
     }
 }
@@ -170,6 +182,28 @@ impl KeptRows {
             });
         }
         Ok(())
+    }
+
+    /// Appends what it has of a row to a record.
+    pub fn append_row(&self, row: usize, tables: &mut RowTables, out: &mut Vec<u8>) -> SqlResult<()> {
+        let cells = self.cells.part(row * self.width..(row + 1) * self.width)?;
+        for (cell, table) in cells.iter().zip(&self.tables) {
+            match cell {
+                Cell::Other(other) => append_slot(self.others.at(*other)?, tables, out),
+                Cell::Stored { place, len, stamp } => {
+                    append_stored(table_of(table)?, self.bytes.get(*place, *len)?, *stamp, tables, out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets all rows and keeps the memory for others of the same slots.
+    pub fn forget_rows(&mut self) {
+        self.cells.clear();
+        self.bytes.forget();
+        self.others.clear();
+        self.others_size = 0;
     }
 
     /// Forgets all rows.

@@ -13,6 +13,7 @@
 //! | [`aggregate`] | grouping |
 //! | [`kept`] | rows set aside |
 //! | [`sort`] | sorting, limits, removing duplicates |
+//! | [`spill`] | rows in temporary files |
 //! | [`set`] | UNION and its kin, derived tables |
 //! | [`virtual_table`] | reading a virtual table |
 //! | [`window`] | window functions |
@@ -27,6 +28,7 @@ pub mod recursive;
 pub mod scan;
 pub mod set;
 pub mod sort;
+pub mod spill;
 pub mod subquery;
 pub mod virtual_table;
 pub mod window;

@@ -4,6 +4,17 @@
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
 //! row that is kept anyway, when two beginnings are alike.
 //!
+//! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order and written
+//! to a temporary file as a run, and the next rows are read; in the end the runs are [merged](super::spill::merge).
+//!
+//! ```text
+//!              ┌───────────── a run is written ◄──────┐ too many
+//!              ▼                                      │
+//!   Collecting ─► Sorting ─► Distinguishing ─► which rows go on ─► Complete   the input has ended
+//!              ▲                                      │        └─► Writing ─► Merging   and there are runs
+//!              └─ Dropping: rows beyond the limit ◄───┘
+//! ```
+//!
 //! Nothing here takes long in one go: the rows are put in order by a [`MergeSort`], duplicates are left out
 //! and rows that a limit does not want are dropped in parts, and between two parts other sessions of the
 //! worker have their turn.
@@ -19,9 +30,12 @@ use palisade_expr::keys::KeyIndex;
 use palisade_expr::merge::{FEW, MergeSort};
 use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
+#[cfg(doc)]
+use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, Slot};
 
 use super::kept::KeptRows;
+use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use super::{ExecContext, State, limit_values};
 use crate::plan::{Limit, Operator};
 use crate::work::Work;
@@ -51,21 +65,13 @@ fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
 /// Where the keys of the rows to be sorted are.
 #[derive(Debug, Default)]
 struct Keys {
-    places: Vec<Place>,
+    places: Vec<KeyPlace>,
     /// The computed keys, row by row.
     computed: Vec<Value>,
     /// How many of them a row has.
     width: usize,
     /// About how many bytes they take.
     bytes: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    /// A column of what is kept of a slot.
-    Kept { number: usize, column: usize },
-    /// The computed key with this number.
-    Computed(usize),
 }
 
 impl Keys {
@@ -75,9 +81,9 @@ impl Keys {
         for spec in specs {
             let kept = spec.expr.as_plain_column().and_then(|(of, column)| {
                 let number = slots.iter().position(|slot| *slot == of)?;
-                Some(Place::Kept { number, column })
+                Some(KeyPlace::Kept { number, column })
             });
-            keys.places.push(kept.unwrap_or(Place::Computed(keys.width)));
+            keys.places.push(kept.unwrap_or(KeyPlace::Computed(keys.width)));
             keys.width += usize::from(kept.is_none());
         }
         keys
@@ -90,7 +96,7 @@ impl Keys {
         }
         let count = self.computed.len();
         for (spec, place) in specs.iter().zip(&self.places) {
-            if let Place::Computed(_) = place {
+            if let KeyPlace::Computed(_) = place {
                 match spec.expr.eval(cx) {
                     Ok(key) => self.computed.push(key),
                     Err(blocked) => {
@@ -106,9 +112,20 @@ impl Keys {
 
     fn get<'k>(&'k self, rows: &'k KeptRows, row: usize, key: usize) -> SqlResult<ValueRef<'k>> {
         match *self.places.at(key)? {
-            Place::Kept { number, column } => rows.value(row, number, column),
-            Place::Computed(number) => Ok(self.computed.at(row * self.width + number)?.as_ref()),
+            KeyPlace::Kept { number, column } => rows.value(row, number, column),
+            KeyPlace::Computed(number) => Ok(self.computed.at(row * self.width + number)?.as_ref()),
         }
+    }
+
+    /// The computed keys of a row.
+    fn computed_of(&self, row: usize) -> SqlResult<&[Value]> {
+        self.computed.part(row * self.width..(row + 1) * self.width)
+    }
+
+    /// Forgets the keys of all rows.
+    fn forget_rows(&mut self) {
+        self.computed.clear();
+        self.bytes = 0;
     }
 
     /// Moves the keys of a row to the end of `target`.
@@ -156,6 +173,19 @@ pub struct SortState {
     pending: bool,
     phase: Phase,
     next: usize,
+    /// What has been written to a file.
+    runs: Option<Box<SortedRuns>>,
+}
+
+/// Why the rows that are held are put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// There are more than a limit wants.
+    Enough,
+    /// They take as much memory as they may.
+    Full,
+    /// There are no more.
+    Ended,
 }
 
 /// What a sort does.
@@ -163,13 +193,17 @@ pub struct SortState {
 enum Phase {
     /// Rows are read.
     Collecting,
-    /// Those that are held are put in order; all of them, if the input has `ended`.
-    Sorting { sort: MergeSort<Ranked>, ended: bool },
+    /// Those that are held are put in order.
+    Sorting { sort: MergeSort<Ranked>, reason: Reason },
     /// They are in order, and rows like the one before are left out: `kept` are left of those before `next`.
-    Distinguishing { next: usize, kept: usize, ended: bool },
+    Distinguishing { next: usize, kept: usize, reason: Reason },
     /// Rows beyond the limit are dropped: those before `next` have been moved.
     Dropping { rows: KeptRows, keys: Vec<Value>, next: usize },
-    /// All are in order.
+    /// They are written to a file: those before `next` have been.
+    Writing { next: usize, reason: Reason },
+    /// All are in the file, in runs that are merged.
+    Merging(Box<Merger>),
+    /// All are in memory and in order.
     Complete,
 }
 
@@ -193,6 +227,7 @@ impl SortState {
             pending: false,
             phase: Phase::Collecting,
             next: 0,
+            runs: None,
         }
     }
 
@@ -218,10 +253,18 @@ impl SortState {
 
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
     pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
-        while !matches!(self.phase, Phase::Complete) {
-            self.advance(cx, plan)?;
+        loop {
+            match &mut self.phase {
+                Phase::Complete => return Ok(self.step(cx, plan.slots)?),
+                Phase::Merging(merger) => {
+                    let places = self.keys.as_ref().map_or(&[][..], |keys| &keys.places);
+                    let wanted = self.wanted.unwrap_or(usize::MAX);
+                    let Sorting { keys, slots, distinct, .. } = *plan;
+                    return merger.next(cx, &MergePlan { keys, places, slots, wanted, distinct });
+                }
+                _ => self.advance(cx, plan)?,
+            }
         }
-        Ok(self.step(cx, plan.slots)?)
     }
 
     /// Goes on to the next phase.
@@ -236,28 +279,30 @@ impl SortState {
             Phase::Sorting { .. } => self.put_in_order(cx, plan, wanted),
             Phase::Distinguishing { .. } => self.distinguish(cx, plan, wanted),
             Phase::Dropping { .. } => self.drop_unwanted(cx),
-            Phase::Complete => Ok(()),
+            Phase::Writing { .. } => self.write(cx),
+            Phase::Merging(_) | Phase::Complete => Ok(()),
         }
     }
 
-    /// Reads rows until there are no more, or enough to drop those that are not wanted.
+    /// Reads rows until there are no more, or enough to drop those that are not wanted, or as many as fit into memory.
     fn collect(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
         let bound = wanted.saturating_mul(2).max(64);
-        let ended = loop {
+        let reason = loop {
             if self.ranked.len() >= bound {
-                break false;
+                break Reason::Enough;
             }
             if !self.pending {
+                if self.is_full(cx) {
+                    break Reason::Full;
+                }
                 if !self.input.next(plan.input, cx)? {
-                    break true;
+                    break Reason::Ended;
                 }
                 self.pending = true;
             }
             self.keep(cx, plan)?;
             self.pending = false;
-            let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
-            // The items are held twice while they are merged.
-            cx.session.charge(self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
+            cx.session.charge(self.size())?;
             cx.take_turns(1)?;
         };
         if self.without_prefixes {
@@ -270,8 +315,21 @@ impl SortState {
         // other.
         let run = if self.longest_row > PIECE { run.min(FEW) } else { run };
         let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
-        self.phase = Phase::Sorting { sort, ended };
+        self.phase = Phase::Sorting { sort, reason };
         Ok(())
+    }
+
+    /// About how many bytes the rows take that are held.
+    fn size(&self) -> usize {
+        let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
+        // The items are held twice while they are merged.
+        self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>()
+    }
+
+    /// Whether the rows take as much memory as they may.
+    fn is_full(&self, cx: &ExecContext<'_, '_>) -> bool {
+        let size = self.size();
+        size as u64 > cx.session.variables.sort_buffer_size && size > memory(cx)
     }
 
     /// Keeps the current row.
@@ -302,7 +360,7 @@ impl SortState {
         plan: &Sorting<'_>,
         wanted: usize,
     ) -> SqlAttempt<()> {
-        let (Phase::Sorting { sort, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
+        let (Phase::Sorting { sort, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
             // There is no row.
             self.phase = Phase::Complete;
             return Ok(());
@@ -330,14 +388,14 @@ impl SortState {
             }
             cx.take_turns(PART as u32)?;
         }
-        let ended = *ended;
+        let reason = *reason;
         let Phase::Sorting { sort, .. } = std::mem::replace(&mut self.phase, Phase::Complete) else {
             return Ok(());
         };
         self.ranked = sort.into_items();
         match plan.distinct {
-            true => self.phase = Phase::Distinguishing { next: 0, kept: 0, ended },
-            false => self.end_order(cx, wanted, ended),
+            true => self.phase = Phase::Distinguishing { next: 0, kept: 0, reason },
+            false => self.end_order(cx, wanted, reason),
         }
         Ok(())
     }
@@ -349,7 +407,7 @@ impl SortState {
         plan: &Sorting<'_>,
         wanted: usize,
     ) -> SqlAttempt<()> {
-        let (Phase::Distinguishing { next, kept, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
+        let (Phase::Distinguishing { next, kept, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
             return Ok(());
         };
         while *next < self.ranked.len() {
@@ -372,22 +430,60 @@ impl SortState {
             }
             cx.take_turns(PART as u32 / 4)?;
         }
-        let (kept, ended) = (*kept, *ended);
+        let (kept, reason) = (*kept, *reason);
         self.ranked.truncate(kept);
-        self.end_order(cx, wanted, ended);
+        self.end_order(cx, wanted, reason);
         Ok(())
     }
 
     /// The rows held are in order.
-    fn end_order(&mut self, cx: &mut ExecContext<'_, '_>, wanted: usize, ended: bool) {
+    fn end_order(&mut self, cx: &mut ExecContext<'_, '_>, wanted: usize, reason: Reason) {
         self.ranked.truncate(wanted);
-        if ended {
-            cx.execution.work.add(Work::SortScan, 1);
-            cx.execution.work.add(Work::SortRows, self.ranked.len() as u64);
-            self.phase = Phase::Complete;
-        } else {
-            self.phase = Phase::Dropping { rows: self.rows.like(), keys: Vec::new(), next: 0 };
+        self.phase = match reason {
+            Reason::Enough => Phase::Dropping { rows: self.rows.like(), keys: Vec::new(), next: 0 },
+            Reason::Ended if self.runs.is_none() => {
+                cx.execution.work.add(Work::SortScan, 1);
+                cx.execution.work.add(Work::SortRows, self.ranked.len() as u64);
+                Phase::Complete
+            }
+            Reason::Full | Reason::Ended => Phase::Writing { next: 0, reason },
+        };
+    }
+
+    /// Writes the rows as a run.
+    fn write(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let (Phase::Writing { next, reason }, Some(keys)) = (&mut self.phase, &mut self.keys) else {
+            return Ok(());
+        };
+        let runs = self.runs.get_or_insert_with(|| {
+            cx.execution.work.add(Work::CreatedTmpFiles, 1);
+            Box::new(SortedRuns::new(cx.execution.engine, memory(cx)))
+        });
+        while let Some(Ranked { prefix, row }) = self.ranked.get(*next) {
+            runs.make_room()?;
+            let append = |tables: &mut _, out: &mut _| self.rows.append_row(*row, tables, out);
+            runs.push(*prefix, keys.computed_of(*row)?, append)?;
+            *next += 1;
+            cx.take_turns(1)?;
         }
+        runs.end_run()?;
+        self.rows.forget_rows();
+        self.ranked.clear();
+        keys.forget_rows();
+        self.text_bytes = 0;
+        if *reason != Reason::Ended {
+            self.phase = Phase::Collecting;
+            return Ok(());
+        }
+        // Nothing is held any more but what is merged.
+        (self.rows, self.ranked, keys.computed) = (KeptRows::default(), Vec::new(), Vec::new());
+        runs.settle()?;
+        cx.execution.work.add(Work::SortScan, 1);
+        cx.execution.work.add(Work::SortRows, runs.rows().min(self.wanted.unwrap_or(usize::MAX)) as u64);
+        if let Some(runs) = self.runs.take() {
+            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.without_prefixes)));
+        }
+        Ok(())
     }
 
     /// Keeps only the rows that are still held, renumbered in their order.
@@ -414,6 +510,11 @@ impl SortState {
         }
         Ok(())
     }
+}
+
+/// Bytes of memory that a sort may take before it writes rows to a file.
+fn memory(cx: &ExecContext<'_, '_>) -> usize {
+    cx.session.operator_memory(cx.session.variables.sort_buffer_size)
 }
 
 /// Compares two rows by their keys.

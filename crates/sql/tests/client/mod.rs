@@ -12,7 +12,7 @@ use palisade_catalog::{Charset, SqlType, Value, charset};
 use palisade_engine::{Engine, EngineConfig, FlushAtCommit};
 use palisade_expr::convert::display_text;
 use palisade_expr::named_locks::NamedLocks;
-use palisade_io::MemFileSystem;
+use palisade_io::{FileSystem, MemFileSystem};
 use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_sql::prepared_count::{Counted, PreparedCount};
@@ -164,12 +164,17 @@ pub enum Answer {
 
 /// A query processor of its own.
 pub fn processor(bench: Arc<Bench>) -> Arc<Sql> {
+    processor_on(bench, Arc::new(MemFileSystem::new()))
+}
+
+/// The same, with its data in `files`.
+pub fn processor_on(bench: Arc<Bench>, files: Arc<dyn FileSystem>) -> Arc<Sql> {
     let config = EngineConfig {
         buffer_pool_size: 16 << 20,
         flush_at_commit: FlushAtCommit::Lazy,
         ..EngineConfig::default()
     };
-    let engine = Engine::open(config, Arc::new(MemFileSystem::new())).unwrap();
+    let engine = Engine::open(config, files).unwrap();
     Sql::new(engine, bench)
 }
 

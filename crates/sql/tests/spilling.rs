@@ -1,0 +1,236 @@
+//! What goes to temporary files gives the answers that it gives in memory, leaves nothing behind, and ends its
+//! statement only where a file fails.
+
+// a part of it is used
+#[allow(dead_code)]
+mod client;
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
+
+use client::{Bench, Client, processor_on};
+use palisade_base::prng::{Prng, test_seed};
+use palisade_io::{File, FileSystem, MemFileSystem, Overlay, OverlayFileSystem};
+use palisade_sql::work::{CREATED_TMP_FILES, SORT_MERGE_PASSES};
+
+const ROWS: usize = 4000;
+
+/// How calls to temporary files go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    FullDisk,
+    Unreadable,
+    /// A bit is turned over.
+    Damaged,
+}
+
+/// Counts the calls to temporary files, and has one of them go wrong.
+#[derive(Default)]
+struct Failing {
+    writes: AtomicUsize,
+    reads: AtomicUsize,
+    longest: AtomicU64,
+    /// What, and at which call of its kind from now on.
+    trouble: Mutex<Option<(Trouble, usize)>>,
+}
+
+impl Failing {
+    fn strikes(&self, path: &Path, kinds: &[Trouble]) -> Option<Trouble> {
+        if !path.to_string_lossy().contains("tmp/#sql-") {
+            return None;
+        }
+        let mut trouble = self.trouble.lock().unwrap();
+        let (kind, left) = trouble.as_mut().filter(|(kind, _)| kinds.contains(kind))?;
+        *left = left.saturating_sub(1);
+        (*left == 0).then_some(*kind)
+    }
+}
+
+impl Overlay for Failing {
+    fn write_at(&self, path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.strikes(path, &[Trouble::FullDisk]).is_some() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if path.to_string_lossy().contains("tmp/#sql-") {
+            self.writes.fetch_add(1, Relaxed);
+            self.longest.fetch_max(offset + bytes.len() as u64, Relaxed);
+        }
+        file.write_at(bytes, offset)
+    }
+
+    fn read_at(&self, path: &Path, file: &dyn File, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let trouble = self.strikes(path, &[Trouble::Unreadable, Trouble::Damaged]);
+        if trouble == Some(Trouble::Unreadable) {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        if path.to_string_lossy().contains("tmp/#sql-") {
+            self.reads.fetch_add(1, Relaxed);
+        }
+        file.read_at(buf, offset)?;
+        if trouble == Some(Trouble::Damaged) {
+            let middle = buf.len() / 2;
+            buf[middle] ^= 4;
+        }
+        Ok(())
+    }
+}
+
+type Files = OverlayFileSystem<Failing>;
+
+/// A table of rows with values of many kinds, some of them NULL and many of them equal.
+fn world() -> (Arc<Bench>, Arc<Files>, Client) {
+    let bench = Arc::new(Bench::default());
+    let files = Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), Failing::default()));
+    let mut client = Client::new(&processor_on(bench.clone(), files.clone()), 1);
+    client.run("CREATE DATABASE d");
+    client.run("USE d");
+    client.run(
+        "CREATE TABLE n (a INT PRIMARY KEY, g INT, u BIGINT UNSIGNED, s VARCHAR(60), d DECIMAL(20,6), f DOUBLE, \
+         t DATETIME(3), e ENUM('x','y','z'), b BIT(9), j JSON, l TEXT)",
+    );
+    let mut random = Prng::new(test_seed(20));
+    for part in 0..4 {
+        let rows: Vec<String> = (0..ROWS / 4).map(|row| line(part * ROWS / 4 + row, &mut random)).collect();
+        let answer = client.run(&format!("INSERT INTO n VALUES {}", rows.join(",")));
+        assert_eq!(answer, format!("{} affected", ROWS / 4));
+    }
+    (bench, files, client)
+}
+
+fn line(a: usize, random: &mut Prng) -> String {
+    let mut or_null = |text: String| if random.one_in(9) { "NULL".to_owned() } else { text };
+    let values = [
+        or_null(format!("{}", a * 7919 % 13)),
+        or_null(format!("{}", a * 104_729 % 9973)),
+        or_null(format!("'texts that begin alike {}'", a * 7919 % 1007)),
+        or_null(format!("{}.{}", a % 77, a % 991)),
+        or_null(format!("-{}e-{}", a % 701, a % 5)),
+        or_null(format!("'2024-02-{:02} 10:{:02}:00.5'", 1 + a % 28, a % 60)),
+        or_null(format!("'{}'", ["x", "y", "z"][a % 3])),
+        or_null(format!("{}", a % 512)),
+        or_null(format!("'{{\"k\": {}}}'", a % 50)),
+        // Now and then longer than a block.
+        or_null(format!("REPEAT('long {} ', {})", a % 10, if a % 500 == 3 { 2000 } else { a % 20 })),
+    ];
+    format!("({a}, {})", values.join(", "))
+}
+
+/// The rows of each may be in memory or not.
+const SORTS: &[&str] = &[
+    "SELECT a, l FROM n ORDER BY g",
+    "SELECT a FROM n ORDER BY g DESC, s",
+    "SELECT a, s FROM n ORDER BY s DESC, g DESC",
+    "SELECT a FROM n ORDER BY u % 10, d",
+    "SELECT a, d FROM n ORDER BY d",
+    "SELECT a, f FROM n ORDER BY f DESC, t",
+    "SELECT a, t, e, b FROM n ORDER BY e, b DESC",
+    "SELECT a, j FROM n ORDER BY j",
+    "SELECT a FROM n ORDER BY CONCAT(s, g), l",
+    "SELECT a, l FROM n ORDER BY l DESC, t LIMIT 1500, 20",
+    "SELECT a, s FROM n ORDER BY s, a LIMIT 3000",
+    "SELECT a FROM n WHERE g IS NULL ORDER BY g, u",
+    "SELECT DISTINCT s, g FROM n ORDER BY s, g",
+    "SELECT DISTINCT d, f FROM n ORDER BY f DESC, d LIMIT 2000",
+    "SELECT x.a, y.s FROM n x LEFT JOIN n y ON y.a = x.g * 100 + 5000 OR y.a = x.g ORDER BY y.s, x.u",
+    "SELECT COUNT(*), MAX(r) FROM (SELECT a + 1 r, s FROM n ORDER BY u, s LIMIT 3900) x",
+    "SELECT g, (SELECT y.s FROM n y WHERE y.g = x.g ORDER BY y.u, y.a LIMIT 1) FROM n x WHERE a < 6 ORDER BY s",
+    "SELECT a, c FROM (SELECT u c, a, l FROM n ORDER BY l LIMIT 2500) x ORDER BY c",
+    "SELECT g, s, COUNT(*) FROM n GROUP BY g, s ORDER BY g, s",
+];
+
+/// From now on nothing but the least is kept in memory.
+fn spill(client: &mut Client) {
+    let variables = &mut client.session.state.variables;
+    (variables.operator_memory, variables.sort_buffer_size) = (0, 32 << 10);
+}
+
+/// From now on all is kept in memory.
+fn keep(client: &mut Client) {
+    client.session.state.variables.operator_memory = 64 << 20;
+}
+
+fn made(client: &Client) -> u64 {
+    client.session.work.value(&CREATED_TMP_FILES).unwrap()
+}
+
+/// Whether there is a temporary file that has a name.
+fn left_over(files: &Files) -> bool {
+    !files.list(Path::new("data/tmp")).unwrap_or_default().is_empty()
+}
+
+#[test]
+fn sorts_through_files_answer_as_in_memory() {
+    let (_, files, mut client) = world();
+    for statement in SORTS {
+        keep(&mut client);
+        let before = made(&client);
+        let expected = client.run(statement);
+        assert_eq!(made(&client), before, "{statement}");
+        spill(&mut client);
+        let answer = client.run(statement);
+        assert!(answer == expected, "{statement}: {:.300} is not {:.300}", answer, expected);
+        let is_small = statement.contains("IS NULL") || statement.contains("a < 6");
+        assert!(is_small || made(&client) > before, "{statement}: nothing was written");
+        assert!(!left_over(&files), "{statement}");
+    }
+    assert!(client.session.work.value(&SORT_MERGE_PASSES).unwrap() > 100, "there are several passes");
+    let Failing { writes, reads, .. } = files.overlay();
+    assert!(reads.load(Relaxed) > 1000 && writes.load(Relaxed) >= reads.load(Relaxed));
+}
+
+/// Rows that are changed in the order of a sort are those that were read.
+#[test]
+fn rows_are_changed_that_were_sorted_in_files() {
+    let (_, _, mut client) = world();
+    for statement in [
+        "UPDATE n SET l = CONCAT(IFNULL(l, ''), '!') ORDER BY s, f LIMIT 1000",
+        "DELETE FROM n ORDER BY d, s LIMIT 1000",
+    ] {
+        let all = "SELECT a, LENGTH(l) FROM n ORDER BY a";
+        client.run("BEGIN");
+        keep(&mut client);
+        assert_eq!(client.run(statement), "1000 affected");
+        let expected = client.run(all);
+        client.run("ROLLBACK");
+        client.run("BEGIN");
+        spill(&mut client);
+        let before = made(&client);
+        assert_eq!(client.run(statement), "1000 affected");
+        assert!(made(&client) > before, "{statement}");
+        assert_eq!(client.run(all), expected, "{statement}");
+        client.run("ROLLBACK");
+    }
+}
+
+/// Wherever a statement is killed, and wherever a call to its file fails, the next one knows nothing of it.
+#[test]
+fn killed_and_failed_statements_leave_nothing_behind() {
+    let (bench, files, mut client) = world();
+    spill(&mut client);
+    let statement = "SELECT a, s FROM n ORDER BY s, u";
+    let expected = client.run(statement);
+    for at in [1, 2, 3, 5, 8, 13, 21] {
+        *bench.killed.lock().unwrap() = Some((client.session.state.kill.clone(), at));
+        assert!(client.run(statement).contains("Query execution was interrupted"), "at {at}");
+        *bench.killed.lock().unwrap() = None;
+        assert!(!left_over(&files));
+    }
+    let kinds = [
+        (Trouble::FullDisk, "Error writing file"),
+        (Trouble::Unreadable, "Error reading file"),
+        (Trouble::Damaged, "Error reading file"),
+    ];
+    for (kind, text) in kinds {
+        for at in [1, 2, 3, 10, 50, 90] {
+            *files.overlay().trouble.lock().unwrap() = Some((kind, at));
+            let answer = client.run(statement);
+            assert!(answer.contains(text), "{kind:?} at {at}: {answer:.200}");
+            *files.overlay().trouble.lock().unwrap() = None;
+            assert!(!left_over(&files));
+        }
+    }
+    assert_eq!(client.run(statement), expected);
+}
