@@ -208,12 +208,17 @@ fn run(arguments: RunArguments) -> Result<bool> {
     for choice in &results.choices {
         println!("{}", choice.line());
     }
-    if let Some(standing) = Standing::of(&results) {
-        println!("{}\n{}", standing.markdown(), standing.sentence());
-    }
+    say_standing(&results);
     println!("{}", Noise::shown(results.noise));
     let failed = results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Failed(_)));
     Ok(!failed && tool::check_interrupted().is_ok())
+}
+
+/// Where the first server stands, as a table in Markdown and a sentence; nothing of an experiment that has no sum.
+fn say_standing(results: &Results) {
+    if let Some(standing) = Standing::of(results) {
+        println!("{}\n{}", standing.markdown(), standing.sentence());
+    }
 }
 
 /// Fills a schema on each server, where it is not complete.
@@ -322,6 +327,7 @@ fn again(results: &Path, output: Option<PathBuf>) -> Result<()> {
     let path = output.unwrap_or_else(|| results.with_file_name("report.html"));
     report::write(&read, &path)?;
     println!("{}", path.display());
+    say_standing(&read);
     Ok(())
 }
 

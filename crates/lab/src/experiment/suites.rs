@@ -38,8 +38,8 @@ impl Experiment for OfSuite {
             question: self.0.question.to_owned(),
             factors: vec![factor(QUERY, "query")],
             measures: vec![
-                measure("cpu_s", "server CPU per execution", "s", Better::Lower),
-                measure("elapsed_s", "elapsed time of an execution", "s", Better::Lower),
+                measure("cpu_ms", "server CPU per execution", "ms", Better::Lower),
+                measure("elapsed_ms", "elapsed time of an execution", "ms", Better::Lower),
                 measure("rows", "rows of the answer", "", Better::Neutral),
             ],
             x: QUERY.to_owned(),
@@ -84,9 +84,9 @@ impl Experiment for OfSuite {
         let mut client = Client::open(server, &self.0.schema(scale), limit)?;
         let taken = client.measure(server, &query.sql)?;
         let mut values = BTreeMap::new();
-        values.insert("elapsed_s".to_owned(), taken.elapsed_s);
+        values.insert("elapsed_ms".to_owned(), 1e3 * taken.elapsed_s);
         values.insert("rows".to_owned(), taken.answer.len() as f64);
-        values.extend(taken.cpu_s.map(|cpu_s| ("cpu_s".to_owned(), cpu_s)));
+        values.extend(taken.cpu_s.map(|cpu_s| ("cpu_ms".to_owned(), 1e3 * cpu_s)));
         Ok(Attempt::Measured(Measurement {
             values,
             answer: Some(client::fingerprint(&taken.answer)),
