@@ -15,6 +15,7 @@ use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
 use crate::plan::join::{Joining, WantedOrder};
 use crate::plan::logical::JoinTree;
+use crate::plan::rules::outer_to_inner;
 use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};
 
@@ -214,6 +215,7 @@ impl Binder<'_> {
             let source = scope.sources.iter().find(|source| source.slot == target.slot);
             self.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
         }
+        outer_to_inner(&mut tree, &conditions);
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         let order = match keys.first().map(|key| &key.expr.node) {
             Some(Node::Column { slot, .. }) if single => {

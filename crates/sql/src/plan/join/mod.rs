@@ -3,7 +3,7 @@
 //! The parts between which there are inner joins are ordered by dynamic programming over their subsets, or
 //! greedily if they are many (`order`). A part that can be reached by an index from what is joined so far
 //! becomes the inner side of a nested loop; else, where there is an equality, one of two sides is hashed.
-//! Outer joins stay where they are, unless a condition makes them inner ones.
+//! Outer joins, semi-joins and anti-joins stay where they are.
 //!
 //! # Each part is planned once
 //!
@@ -42,7 +42,6 @@ use self::estimate::{Looks, Sizes};
 use self::planned::{Equality, Planned, Pool, Shape, TableSet, take_within};
 use palisade_expr::Expr;
 
-use super::conditions::rejects_null;
 use super::cost;
 use super::logical::{JoinTree, Leaf};
 use super::lower::Planner;
@@ -251,39 +250,22 @@ impl<'a, 't> Planning<'_, 'a, 't> {
     }
 
     /// The parts of a tree between which there are only inner joins, however they are nested, and whose
-    /// conditions are put into the pool. An outer join is an inner one where a condition cannot be true
-    /// without its right side.
+    /// conditions are put into the pool.
     fn joined_inner(&self, tree: &'t JoinTree, pool: &mut Pool) -> Vec<&'t JoinTree> {
         let mut joined = vec![tree];
         let mut at = 0;
         while let Some(part) = joined.get(at) {
-            let (parts, on): (Vec<&JoinTree>, _) = match part {
-                JoinTree::Inner(parts, on) => (parts.iter().collect(), on),
-                JoinTree::Left(left, right, on) if self.is_needed(right, pool) => (vec![left, right], on),
-                _ => {
-                    at += 1;
-                    continue;
-                }
+            let JoinTree::Inner(parts, on) = part else {
+                at += 1;
+                continue;
             };
-            let is_new = !on.is_empty();
             pool.extend(self.on(on));
             joined.splice(at..=at, parts);
-            if is_new {
-                // It may need what an outer join before it has on its right side.
-                at = 0;
-            }
             if self.is_over(UNITS_A_CANDIDATE * joined.len()) {
                 break;
             }
         }
         joined
-    }
-
-    /// Whether one of these conditions cannot be true where `right` has no row.
-    fn is_needed(&self, right: &JoinTree, pool: &Pool) -> bool {
-        let mut slots = Vec::new();
-        right.slots(&mut slots);
-        pool.iter().any(|conjunct| rejects_null(&conjunct.expr, &slots))
     }
 
     /// A join whose sides stay where they are.

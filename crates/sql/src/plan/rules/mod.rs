@@ -24,6 +24,8 @@ mod substitute;
 
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
+pub use self::outer_to_inner::outer_to_inner;
+
 use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;

@@ -19,9 +19,14 @@ pub(super) struct OuterToInner;
 impl Rule for OuterToInner {
     fn apply(&self, block: &mut Block, _output: &mut [Expr], _statement: &mut Statement<'_, '_>) {
         if let Some(tree) = &mut block.tree {
-            convert(tree, &block.conditions.iter().collect::<Vec<_>>());
+            outer_to_inner(tree, &block.conditions);
         }
     }
+}
+
+/// Makes inner joins of those in `tree` that are, under these conditions.
+pub fn outer_to_inner(tree: &mut JoinTree, conditions: &[Expr]) {
+    convert(tree, &conditions.iter().collect::<Vec<_>>());
 }
 
 /// Makes inner joins of those in `tree` that are; `above` are the conditions over it.
