@@ -31,7 +31,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(400);
 const SHORT: Duration = Duration::from_millis(250);
 
 /// How often a statement is executed at most.
-const EXECUTIONS: u32 = 1000;
+const EXECUTIONS: u32 = 10_000;
 
 /// How long a statement that was given up may go on after it was killed.
 const KILLED: Duration = Duration::from_secs(60);
