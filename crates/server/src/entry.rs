@@ -12,7 +12,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_parser::ParseOptions;
 use palisade_protocol::{Capabilities, Command};
-use palisade_sql::{Plans, Session, SessionState};
+use palisade_sql::{PlanCache, Session, SessionState};
 use tracing::warn;
 
 use crate::channel::Channel;
@@ -175,7 +175,7 @@ impl Conversation {
 pub(crate) fn session_of(
     server: &Server,
     connection: &Connection,
-    plans: &Arc<Plans>,
+    plans: &Arc<PlanCache>,
     login: &Login,
 ) -> Session {
     let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
@@ -192,7 +192,7 @@ pub(crate) fn session_of(
 pub(crate) fn fresh_session(
     server: &Server,
     connection: &Connection,
-    plans: &Arc<Plans>,
+    plans: &Arc<PlanCache>,
     user: &str,
     capabilities: Capabilities,
 ) -> Session {

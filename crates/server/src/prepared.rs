@@ -19,7 +19,7 @@ use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared,
 use palisade_protocol::{Capabilities, Output, Status};
 use palisade_sql::prepared_count::Counted;
 use palisade_sql::session::KEPT_LIMIT;
-use palisade_sql::{ColumnMeta, Host as _, Plans, Prepared, SqlResult};
+use palisade_sql::{ColumnMeta, Host as _, PlanCache, Prepared, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
@@ -65,7 +65,7 @@ impl Statement {
     }
 
     /// Uses the plans of another worker's sessions from now on.
-    pub(crate) fn adopt(&mut self, plans: &Plans) {
+    pub(crate) fn adopt(&mut self, plans: &PlanCache) {
         self.prepared = plans.adopt(&self.prepared);
     }
 }

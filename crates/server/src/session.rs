@@ -24,7 +24,7 @@ use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::command::Command as SqlCommand;
 use palisade_sql::prepared_count::Counted;
-use palisade_sql::{Completion, Host as _, Plans, Session, SessionState};
+use palisade_sql::{Completion, Host as _, PlanCache, Session, SessionState};
 use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
@@ -214,7 +214,7 @@ impl Conversation {
         server: &Arc<Server>,
         connection: &Arc<Connection>,
         peer: Peer,
-        plans: &Arc<Plans>,
+        plans: &Arc<PlanCache>,
         login: Login,
         output: &mut Output,
     ) -> (Conversation, bool) {
@@ -255,7 +255,7 @@ impl Conversation {
     }
 
     /// Uses the plans of another worker's sessions from now on.
-    fn adopt(&mut self, plans: &Arc<Plans>) {
+    fn adopt(&mut self, plans: &Arc<PlanCache>) {
         self.session.plans = plans.clone();
         self.statements.values_mut().for_each(|statement| statement.adopt(plans));
         self.session.prepared.values_mut().for_each(|named| named.prepared = plans.adopt(&named.prepared));

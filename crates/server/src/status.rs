@@ -220,7 +220,7 @@ const NEVER_LOST: &[&str] = &[
 pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
-    for metric in METRICS.iter().chain(palisade_sql::work::METRICS).chain(palisade_sql::plans::METRICS) {
+    for metric in METRICS.iter().chain(palisade_sql::work::METRICS).chain(palisade_sql::plan_cache::METRICS) {
         let own = of.and_then(|(connection, session)| {
             connection.counters.value(metric).or_else(|| session.work.value(metric))
         });

@@ -1,7 +1,7 @@
 //! Workers: as many event loops as there are cores, each turned by a thread. A connection is given to the
 //! least loaded one, and a session may [move](Share::better_worker) to another between two commands. What the
 //! sessions of a worker share among themselves - the
-//! [`Plans`] of their statements - other threads touch only while one of the sessions computes.
+//! [`PlanCache`] of their statements - other threads touch only while one of the sessions computes.
 //!
 //! A worker is not its thread. The thread polls the worker's tasks one after the other; if one of them does
 //! not come back, the
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use palisade_sql::Plans;
+use palisade_sql::PlanCache;
 use parking_lot::Mutex;
 use tokio::runtime::EnterGuard;
 
@@ -81,7 +81,7 @@ pub(crate) struct Worker {
     /// Of the thread that turns the loop.
     post: Mutex<Arc<Post>>,
     load: Arc<Load>,
-    plans: Arc<Plans>,
+    plans: Arc<PlanCache>,
     login_pace: LoginPace,
 }
 
@@ -112,7 +112,7 @@ impl Share {
     }
 
     /// The plans that the worker's sessions share.
-    pub fn plans(&self) -> &Arc<Plans> {
+    pub fn plans(&self) -> &Arc<PlanCache> {
         &self.worker.plans
     }
 

@@ -3,10 +3,10 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`sql`] | the front door: [`Sql::query`], [`Sql::prepare`], [`Sql::execute`] |
-//! | [`statement`] | transactions, SET, prepared statements by name, and the way to everything else |
+//! | `dispatch` | which room executes a statement that is neither a query nor a change of rows |
 //! | [`bind`] | names resolved, types decided: the logical plan |
 //! | [`plan`] | the logical plan, and what the operators do: access paths, joins, grouping, order |
-//! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
+//! | [`plan_cache`] | parsed statements and their plans, shared by the sessions of a worker |
 //! | `preparable` | which statements can be prepared |
 //! | [`prepared_count`] | how many prepared statements all sessions have |
 //! | [`exec`] | the operators' states, and the calls that move them |
@@ -14,7 +14,8 @@
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
-//! | [`session`] | what one connection's statements see and leave behind |
+//! | [`session`] | what one connection's statements see and leave behind; transactions, SET, statements prepared by name |
+//! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
 //! | `hints` | system variables that a statement's hints set |
@@ -37,6 +38,7 @@ pub mod bind;
 pub mod command;
 pub mod ddl;
 mod deprecated;
+mod dispatch;
 pub mod dml;
 pub mod exec;
 mod hints;
@@ -44,7 +46,7 @@ pub mod host;
 pub mod locks;
 pub mod log_tables;
 pub mod plan;
-pub mod plans;
+pub mod plan_cache;
 mod preparable;
 pub mod prepared_count;
 pub mod profile;
@@ -53,13 +55,13 @@ pub mod session;
 pub mod show;
 pub mod sink;
 pub mod sql;
-pub mod statement;
+mod values;
 pub mod work;
 pub mod xa;
 
 pub use host::{Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, WaitOutcome};
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
-pub use plans::{Plans, Prepared};
+pub use plan_cache::{PlanCache, Prepared};
 pub use session::{NamedStatement, Session, SessionState, SessionVariables, SessionView};
 pub use sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use sql::{Completion, Sql};

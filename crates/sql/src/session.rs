@@ -1,4 +1,15 @@
-//! What one connection's statements see and leave behind.
+//! What one connection's statements see and leave behind, and the statements that are about it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | here | [`Session`]: the state between statements |
+//! | `transaction` | START TRANSACTION, COMMIT, ROLLBACK, savepoints, SET TRANSACTION |
+//! | `set` | SET |
+//! | `prepare` | PREPARE, EXECUTE and DEALLOCATE PREPARE |
+
+mod prepare;
+mod set;
+mod transaction;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +62,7 @@ pub struct Session {
     /// Named savepoints of the open transaction, oldest first.
     pub savepoints: Vec<(String, palisade_engine::Savepoint)>,
     /// The statements that it shares with the other sessions of its worker; its own if nobody gave it others.
-    pub plans: Arc<crate::plans::Plans>,
+    pub plans: Arc<crate::plan_cache::PlanCache>,
     /// Memory for telling which plan a text has.
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.

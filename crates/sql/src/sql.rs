@@ -16,7 +16,7 @@ use crate::bind::Binder;
 use crate::command::Command;
 use crate::exec::StatementContext;
 use crate::plan::{Plan, premise};
-use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
+use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
 use crate::work::Work;
 use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints, preparable};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use client::{Client, block_on, processor};
 use palisade_catalog::Value;
 use palisade_expr::mode::SqlMode;
-use palisade_sql::plans::MAX_WEIGHT;
+use palisade_sql::plan_cache::MAX_WEIGHT;
 use palisade_sql::sink::Collected;
 use palisade_sql::{Prepared, Sql};
 

@@ -10,6 +10,9 @@
 //! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
 //! | [`conversion`] | types that change under rows |
 //! | [`rows`] | the rows of a table whose definition changes |
+//! | `from_query` | CREATE TABLE ... SELECT |
+//! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
+//! | `stored` | DROP of stored programs and views |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under
 //! them, and asks the engine for one crash-atomic change. The caller has committed the session's transaction
@@ -24,9 +27,11 @@ mod compression;
 pub mod conversion;
 pub mod expression;
 pub mod foreign;
+mod from_query;
 pub mod maintain;
 mod page_sink;
 pub mod rows;
+mod stored;
 pub mod table;
 pub mod types;
 
@@ -717,4 +722,31 @@ impl Ddl<'_> {
         let schema = target.schema.clone().unwrap_or_else(|| name.schema.clone());
         ObjectName { schema: Some(schema), name: target.name.clone() }
     }
+}
+
+/// Whether a statement changes the dictionary.
+pub(crate) fn is_definition(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::DropTable(_)
+            | Statement::RenameTable(_)
+            | Statement::TruncateTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_)
+            | Statement::CreateDatabase(_)
+            | Statement::AlterDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::CreateView(_)
+            | Statement::DropView(_)
+            | Statement::CreateTrigger(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine(_)
+            | Statement::CreateEvent(_)
+            | Statement::AlterEvent(_)
+            | Statement::Tablespace(_)
+            | Statement::CreateLoadableFunction(_)
+            | Statement::Server(_)
+    )
 }

@@ -5,12 +5,12 @@
 //! ```text
 //!   session ──┐                 ┌── parse tree
 //!   session ──┼── Prepared ─────┤
-//!   session ──┘    in Plans     └── plans, by what they depend on (Conditions)
+//!   session ──┘   in PlanCache    └── plans, by what they depend on (Conditions)
 //! ```
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | here | [`Plans`]: the statements kept, found by their text |
+//! | here | [`PlanCache`]: the statements kept, found by their text |
 //! | `prepared` | [`Prepared`]: one statement and its plans; what a plan depends on |
 //! | `text` | statements sent as text: their constants become parameters |
 //!
@@ -18,11 +18,11 @@
 //! without its constants. Either way sessions hold a reference to the same thing, and what is theirs - values, long
 //! data, cursors - stays with them.
 //!
-//! **Workers share nothing.** A server has one [`Plans`] per worker, and a session uses the one of the worker
+//! **Workers share nothing.** A server has one [`PlanCache`] per worker, and a session uses the one of the worker
 //! it lives on. All its locks and reference counts are therefore touched by one thread at a time, but for
 //! sessions that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly
 //! whenever it is asked for, and no two processors take the same cache line from each other, at the price of
-//! planning each statement once per worker. A session that moves to another worker [adopts](Plans::adopt)
+//! planning each statement once per worker. A session that moves to another worker [adopts](PlanCache::adopt)
 //! what is kept there.
 //!
 //! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum
@@ -53,7 +53,7 @@ palisade_base::metrics! {
     pub static STATEMENTS_PARSED: Counter = "Plan_cache_statements_parsed", "sql", "Statements parsed to be kept";
     /// Plans made.
     pub static PLANS_MADE: Counter = "Plan_cache_plans_made", "sql", "Plans made of queries and changes of rows";
-    /// Statements in all [`Plans`].
+    /// Statements in all [`PlanCache`].
     pub static STATEMENTS_KEPT: Gauge = "Plan_cache_statements", "sql", "Statements kept for all sessions of a worker";
     /// What they weigh.
     pub static KEPT_WEIGHT: Gauge = "Plan_cache_bytes", "sql", "About how many bytes they and their plans take";
@@ -66,7 +66,7 @@ const MAX_SINGLE: usize = MAX_WEIGHT / 16;
 
 /// The statements that the sessions of one worker share.
 #[derive(Default)]
-pub struct Plans {
+pub struct PlanCache {
     kept: Mutex<Kept>,
 }
 
@@ -102,7 +102,7 @@ impl PartialEq for ByKey {
 
 impl Eq for ByKey {}
 
-impl Plans {
+impl PlanCache {
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,7 +170,7 @@ impl Plans {
     }
 }
 
-impl Plans {
+impl PlanCache {
     /// The statement that a session goes on with here, of one that it prepared elsewhere: the one kept, or a new one of the same parse
     /// tree, which has no plan yet.
     pub fn adopt(&self, prepared: &Arc<Prepared>) -> Arc<Prepared> {
@@ -185,7 +185,7 @@ impl Plans {
     }
 }
 
-impl Drop for Plans {
+impl Drop for PlanCache {
     fn drop(&mut self) {
         let kept = self.lock();
         STATEMENTS_KEPT.subtract(kept.statements.len() as u64);

@@ -8,11 +8,11 @@ use palisade_catalog::{Decimal, Value};
 use palisade_parser::digest::{ParameterKind, ParameterValue, PlanKey};
 use palisade_parser::{Hint, ParseOptions};
 
-use super::{Plans, Prepared, STATEMENTS_PARSED};
+use super::{PlanCache, Prepared, STATEMENTS_PARSED};
 use crate::Session;
 use crate::sql::parse_options;
 
-impl Plans {
+impl PlanCache {
     /// The statement for a text, its parameters, and where the next statement begins; `None` if the text has to be
     /// taken as it is.
     pub(crate) fn of_text(

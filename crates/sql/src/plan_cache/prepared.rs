@@ -209,7 +209,7 @@ impl Prepared {
         self.weight.load(Ordering::Relaxed)
     }
 
-    /// About how many bytes of it a session alone holds: what is too large is not [shared](super::Plans).
+    /// About how many bytes of it a session alone holds: what is too large is not [shared](super::PlanCache).
     pub fn own_weight(&self) -> usize {
         let weight = self.weight();
         if weight > super::MAX_SINGLE { weight } else { 0 }

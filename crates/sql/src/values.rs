@@ -1,0 +1,105 @@
+//! Statements that are about the values of expressions outside any table: DO, SIGNAL, and the values that SET and KILL are
+//! given.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::{SqlType, Value};
+use palisade_expr::convert::text_of;
+use palisade_expr::error::not_supported;
+use palisade_parser::ast;
+
+use crate::bind::Binder;
+use crate::bind::scope::Scope;
+use crate::exec::StatementContext;
+use crate::run::{convert_beforehand, drive};
+use crate::sql::Sql;
+use crate::{Completion, Session, SqlResult};
+
+impl Sql {
+    /// Values of expressions outside any table.
+    pub(crate) async fn values(
+        &self,
+        session: &mut Session,
+        exprs: &[ast::Expr],
+        parameters: &[Value],
+    ) -> SqlResult<Vec<(Value, SqlType)>> {
+        let bind = |mut binder: Binder<'_>| {
+            binder.scopes.push(Scope::default());
+            let bound = binder.all(exprs)?;
+            binder.scopes.pop();
+            Ok((bound, Arc::new(binder.finish(None)?)))
+        };
+        let (bound, plan) = self.bound(session, parameters, bind).await?;
+        session.check_branch_for(&plan)?;
+        let savepoint = match plan.tables.is_empty() {
+            true => None,
+            false => Some(self.begin_statement(session)?),
+        };
+        let mut context =
+            StatementContext::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut cx = context.view();
+        let result = match convert_beforehand(&mut cx, &plan).await {
+            Ok(()) => drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await,
+            Err(error) => Err(error),
+        };
+        drop(context);
+        if let Some(savepoint) = savepoint {
+            self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        }
+        Ok(result?.into_iter().zip(bound.into_iter().map(|expr| expr.ty)).collect())
+    }
+
+    /// The value of one, and its type.
+    pub(crate) async fn value(
+        &self,
+        session: &mut Session,
+        expr: &ast::Expr,
+        parameters: &[Value],
+    ) -> SqlResult<(Value, SqlType)> {
+        let mut values = self.values(session, std::slice::from_ref(expr), parameters).await?;
+        values.pop().ok_or_else(|| mysql_error!(ER_EMPTY_QUERY))
+    }
+
+    pub(crate) async fn signal(
+        &self,
+        session: &mut Session,
+        signal: &ast::Signal,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        if signal.resignal {
+            return Err(not_supported("RESIGNAL"));
+        }
+        let Some(ast::SignalCondition::SqlState(state)) = &signal.condition else {
+            return Err(not_supported("SIGNAL of a condition by name"));
+        };
+        let mut message = "Unhandled user-defined exception condition".to_owned();
+        for (item, value) in &signal.items {
+            let (value, ty) = self.value(session, value, parameters).await?;
+            if item == "MESSAGE_TEXT" {
+                message = String::from_utf8_lossy(&text_of(&value, &ty)).into_owned();
+            }
+        }
+        let own: Option<[u8; 5]> = state.as_slice().try_into().ok();
+        let mut error = MysqlError::with_message(&ER_SIGNAL_EXCEPTION, message);
+        error.own_sql_state = own;
+        Err(error)
+    }
+
+    /// KILL.
+    pub(crate) async fn kill(
+        &self,
+        session: &mut Session,
+        kill: &ast::Kill,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        let id = match self.value(session, &kill.id, parameters).await? {
+            (Value::Int(id), _) => u64::try_from(id).unwrap_or(0),
+            (Value::UInt(id), _) => id,
+            _ => 0,
+        };
+        self.host().kill(&session.state, id, kill.query_only)?;
+        Ok(Completion::default())
+    }
+}
