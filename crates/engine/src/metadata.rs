@@ -349,14 +349,15 @@ pub(crate) struct Held {
     /// Its number among those that have closed gates; of a lock under another, which has, none.
     number: Option<LockNo>,
     /// The table locks under which it was taken: they are held as long as it is.
-    _outer: Option<Arc<Held>>,
+    outer: Option<Arc<Held>>,
 }
 
 impl Held {
     /// How much of the table behind `gate` is held.
     fn share_of(&self, gate: &Arc<Gate>) -> Option<Share> {
         let held = self.tables.iter().find(|(table, _)| Arc::ptr_eq(table.gate(), gate));
-        held.map(|(_, share)| *share)
+        let outer = || self.outer.as_ref().and_then(|outer| outer.share_of(gate));
+        held.map(|(_, share)| *share).or_else(outer)
     }
 }
 
@@ -414,7 +415,7 @@ impl Engine {
         for (table, share) in &*tables {
             table.gate().close(*share);
         }
-        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, number: Some(number), _outer: None }))
+        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, number: Some(number), outer: None }))
     }
 
     fn tables_of(&self, wanted: &Wanted) -> Tables {
@@ -551,7 +552,7 @@ impl ExclusiveLock {
             wanted: Wanted::default(),
             tables: Tables::default(),
             number: None,
-            _outer: Some(outer),
+            outer: Some(outer),
         };
         ExclusiveLock { engine: locks.engine.clone(), names, progress: Progress::Acquired(Arc::new(held)) }
     }

@@ -95,6 +95,14 @@ pub enum TooMuch {
 }
 
 impl Memory {
+    /// Of another session whose statement begins now, that counts into the same sum.
+    pub fn beside(&self) -> Memory {
+        let mut memory = Memory::default();
+        memory.join(&self.server);
+        memory.begin();
+        memory
+    }
+
     /// It counts into the sum of a server.
     pub fn join(&mut self, server: &Arc<ServerMemory>) {
         let held = self.published();

@@ -191,6 +191,42 @@ impl KillFlag {
 /// has no such limit.
 pub const KEPT_LIMIT: usize = 256 << 20;
 
+/// What the statements of a session may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authority {
+    /// They are the server's own. Privileges are not about them, nor `read_only`, nor what protects the tables of the logs.
+    Internal,
+    /// Everything, as the account may.
+    Unrestricted,
+    /// What the account's privileges allow.
+    Restricted,
+}
+
+/// On whose behalf the statements of a session run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityContext {
+    /// `CURRENT_USER()`: the account, `root@localhost`.
+    pub account: String,
+    /// What the statements may do.
+    pub authority: Authority,
+}
+
+impl SecurityContext {
+    /// User and host of the server's own statements, as MySQL names them.
+    pub const INTERNAL: (&str, &str) = ("mysql.session", "localhost");
+
+    /// Of an account.
+    pub fn of_account(account: String, authority: Authority) -> SecurityContext {
+        SecurityContext { account, authority }
+    }
+
+    /// Of the server's own statements.
+    pub fn internal() -> SecurityContext {
+        let (user, host) = SecurityContext::INTERNAL;
+        SecurityContext { account: format!("{user}@{host}"), authority: Authority::Internal }
+    }
+}
+
 /// What of a session the evaluation of an expression reads or changes; the rest of a session - its
 /// transaction, what it has prepared, what it has counted - is out of an expression's reach.
 pub struct SessionState {
@@ -200,10 +236,8 @@ pub struct SessionState {
     pub user: String,
     /// The client's host: `localhost`.
     pub client_host: String,
-    /// `CURRENT_USER()`: the account, `root@localhost`.
-    pub account: String,
-    /// Whether the account may not do everything: the host is asked for each statement.
-    pub restricted: bool,
+    /// On whose behalf its statements run.
+    pub security: SecurityContext,
     /// The default database.
     pub database: Option<String>,
     /// System variables that statements read.
@@ -266,8 +300,7 @@ impl SessionState {
             connection_id,
             user: user.to_owned(),
             client_host: client_host.to_owned(),
-            account: format!("{user}@{client_host}"),
-            restricted: false,
+            security: SecurityContext::of_account(format!("{user}@{client_host}"), Authority::Unrestricted),
             database: None,
             variables,
             settings: SessionSettings::default(),
@@ -284,9 +317,16 @@ impl SessionState {
         }
     }
 
-    /// Whether it is one of the server's own, without a connection.
+    /// Whether the account may not do everything: the host is asked for each statement.
+    #[inline]
+    pub fn is_restricted(&self) -> bool {
+        self.security.authority == Authority::Restricted
+    }
+
+    /// Whether its statements are the server's own.
+    #[inline]
     pub fn is_internal(&self) -> bool {
-        self.connection_id == 0
+        self.security.authority == Authority::Internal
     }
 
     /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more

@@ -72,6 +72,11 @@ pub fn parse(text: &[u8], options: ParseOptions) -> Result<ast::Statement, Parse
     Parser::new(text, options).only_statement().map(|only| only.statement)
 }
 
+/// Parses a text that must be one expression.
+pub fn parse_expression(text: &[u8], options: ParseOptions) -> Result<ast::Expr, ParseError> {
+    Parser::new(text, options).only_expression()
+}
+
 /// [`parse`] of a statement that may have placeholders, for as long as `watch` lets it.
 pub fn parse_prepared(text: &[u8], options: ParseOptions, watch: Watch<'_>) -> Result<Only, ParseError> {
     Parser::new(text, ParseOptions { placeholders: true, ..options }).watched(watch).only_statement()

@@ -43,7 +43,7 @@ mod stored;
 mod table;
 mod transaction;
 
-use crate::ast::{Name, Statement};
+use crate::ast::{Expr, Name, Statement};
 use crate::error::WrongName;
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
 use crate::{Deprecated, Hint, Only, ParseError, ParseOptions};
@@ -171,6 +171,19 @@ impl<'a> Parser<'a> {
             (_, Some(_)) => Err(self.error(Rejected(self.token.start))),
             (None, None) => Err(ParseError::Empty),
         }
+    }
+
+    /// The one expression there is.
+    pub(crate) fn only_expression(mut self) -> Result<Expr, ParseError> {
+        if self.is_at_end() {
+            return Err(ParseError::Empty);
+        }
+        let expr = self.expr().map_err(|rejected| self.error(rejected))?;
+        self.is_read = self.is_at_end();
+        if !self.is_read || self.wrong_name.is_some() {
+            return Err(self.error(Rejected(self.token.start)));
+        }
+        Ok(expr)
     }
 
     /// MySQL's message for a failure.

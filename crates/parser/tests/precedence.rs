@@ -4,7 +4,7 @@
 mod common;
 
 use palisade_parser::ast::Statement;
-use palisade_parser::{ParseOptions, parse};
+use palisade_parser::{ParseError, ParseOptions, parse, parse_expression};
 
 fn printed(text: &str, options: ParseOptions) -> String {
     match parse(text.as_bytes(), options) {
@@ -177,5 +177,16 @@ fn set_operations_have_two_levels() {
         ("WITH a AS (SELECT 1) (SELECT * FROM a)", "with `a` as (select 1) select * from `a`"),
     ] {
         assert_eq!(printed(text, ParseOptions::default()), expect, "{text}");
+    }
+}
+
+#[test]
+fn a_text_is_one_expression_or_an_error() {
+    let read = |text: &str| parse_expression(text.as_bytes(), ParseOptions::default());
+    assert_eq!(read("a + 1 * 2").unwrap().to_string(), "(`a` + (1 * 2))");
+    assert_eq!(read(" (SELECT 1) ").unwrap().to_string(), "(select 1)");
+    assert_eq!(read(" "), Err(ParseError::Empty));
+    for broken in ["a, b", "a AS b", "a FROM t", "a b", "SELECT 1", "*", "(a"] {
+        assert!(matches!(read(broken), Err(ParseError::Syntax { .. })), "{broken}");
     }
 }

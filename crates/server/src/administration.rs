@@ -4,7 +4,7 @@ use palisade_base::error_catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_parser::ast::{EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
-use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
+use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, Sql, SqlResult};
 
 use tracing::info;
 
@@ -16,6 +16,7 @@ use crate::{accounts, innodb_status, status};
 /// Executes `statement` if it is one of those; `None` if it is not.
 pub async fn administer(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     statement: &Statement,
     sink: &mut dyn ResultSink,
@@ -39,13 +40,13 @@ pub async fn administer(
         Statement::Flush(flush) => {
             let kept = flush.what.iter().map(kept);
             let kept = kept.collect::<Option<Vec<_>>>()?;
-            Some(flush_all(host, kept.into_iter().flatten()).await.map(|()| Completion::default()))
+            Some(flush_all(host, sql, kept.into_iter().flatten()).await.map(|()| Completion::default()))
         }
         Statement::Show(show) => match &show.what {
             ShowWhat::Engine { name, what } => show_engine(host, session, name.as_deref(), *what, sink),
-            _ => accounts::execute(host, session, statement, sink).await,
+            _ => accounts::execute(host, sql, session, statement, sink).await,
         },
-        _ => accounts::execute(host, session, statement, sink).await,
+        _ => accounts::execute(host, sql, session, statement, sink).await,
     }
 }
 
@@ -86,18 +87,18 @@ fn kept(target: &FlushTarget) -> Option<Option<Kept>> {
 }
 
 /// COM_REFRESH, what FLUSH was before it was a statement: what the bits stand for that this server keeps.
-pub async fn refresh(host: &ServerHost, bits: u8) -> SqlResult<()> {
+pub async fn refresh(host: &ServerHost, sql: &Sql, bits: u8) -> SqlResult<()> {
     const ACCOUNTS: u8 = 0x01;
     const LOGS: u8 = 0x02;
     const STATUS: u8 = 0x10;
     let all = [(ACCOUNTS, Kept::Accounts), (LOGS, Kept::Logs), (STATUS, Kept::Status)];
-    flush_all(host, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
+    flush_all(host, sql, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
 }
 
-async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlResult<()> {
+async fn flush_all(host: &ServerHost, sql: &Sql, what: impl Iterator<Item = Kept>) -> SqlResult<()> {
     for kept in what {
         match kept {
-            Kept::Accounts => host.accounts.reload(&host.sql()).await?,
+            Kept::Accounts => host.accounts.reload(sql).await?,
             Kept::Status => host.flush_status(),
             Kept::RedoLog => host.engine.flush_log().await?,
             Kept::QueryLogs(which) => host.follow_query_logs(which)?,

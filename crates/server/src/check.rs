@@ -249,7 +249,6 @@ fn read_accounts(engine: Arc<Engine>) -> Result<Vec<String>, String> {
     let secrets = Secrets::open(&settings)?;
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, 1));
     let sql = Sql::new(engine, host.clone());
-    host.set_sql(&sql);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

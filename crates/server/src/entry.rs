@@ -12,6 +12,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_parser::ParseOptions;
 use palisade_protocol::{Capabilities, Command};
+use palisade_sql::session::{Authority, SecurityContext};
 use palisade_sql::{PlanCache, Session, SessionState};
 use tracing::warn;
 
@@ -65,7 +66,7 @@ impl Conversation {
             command: "Connect",
             argument: Argument::Plain(text.into_bytes()),
         };
-        host.general_log.write(host, asked).await;
+        host.general_log.write(&self.server, asked).await;
     }
 
     /// Executes `init_connect`. If one of its statements fails the client's first command is answered with
@@ -92,7 +93,7 @@ impl Conversation {
         self.session.state.warnings.clear(self.session.state.variables.max_error_count);
         self.connection.set_database(self.session.state.database.as_deref());
         let Some(problem) = problem else { return true };
-        warn!("init_connect failed for {}: {}", self.session.state.account, problem.message);
+        warn!("init_connect failed for {}: {}", self.session.state.security.account, problem.message);
         let SessionState { user, client_host, database, .. } = &self.session.state;
         let database = database.as_deref().unwrap_or("unconnected");
         let error = mysql_error!(
@@ -143,7 +144,8 @@ impl Conversation {
             other => (other.name(), Argument::Plain(Vec::new())),
         };
         let (connection, user_host) = (self.connection.id, self.who().shown());
-        host.general_log.write(&host, Asked { connection, user_host, command: name, argument }).await;
+        let asked = Asked { connection, user_host, command: name, argument };
+        host.general_log.write(&self.server, asked).await;
     }
 
     /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the
@@ -155,7 +157,7 @@ impl Conversation {
         if !slow::is_on(&settings) {
             return;
         }
-        host.slow_log.look(&host, &settings, self.who(), &before, ended).await;
+        host.slow_log.look(&self.server, &settings, self.who(), &before, ended).await;
         *before = slow::Before::of(&self.session, &self.connection);
         self.counted_before = Some(before);
     }
@@ -180,8 +182,9 @@ pub(crate) fn session_of(
 ) -> Session {
     let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
     let name = &login.account.name;
-    session.state.account = format!("{}@{}", name.user, name.host);
-    session.state.restricted = !login.account.is_unrestricted();
+    let authority =
+        if login.account.is_unrestricted() { Authority::Unrestricted } else { Authority::Restricted };
+    session.state.security = SecurityContext::of_account(format!("{}@{}", name.user, name.host), authority);
     if let Some(number) = login.collation {
         session_variables::assign_client_collation(&mut session, number);
     }

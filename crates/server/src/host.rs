@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -77,8 +77,6 @@ pub struct ServerHost {
     pub slow_log: SlowLog,
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
-    /// The query processor over this host.
-    sql: OnceLock<Weak<Sql>>,
     workers: AtomicUsize,
     version: String,
     random: parking_lot::Mutex<Prng>,
@@ -111,28 +109,15 @@ impl ServerHost {
             general_log: GeneralLog::default(),
             slow_log: SlowLog::default(),
             latest: Latest::default(),
-            sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
             version,
             random: parking_lot::Mutex::new(Prng::new(seed)),
         }
     }
 
-    /// Tells the host of the query processor that is over it; once.
-    pub fn set_sql(&self, sql: &Arc<Sql>) {
-        let first = self.sql.set(Arc::downgrade(sql)).is_ok();
-        assert!(first, "a host has one query processor");
-    }
-
-    /// The query processor over this host.
-    #[expect(clippy::expect_used, reason = "statements run while the query processor lives")]
-    pub fn sql(&self) -> Arc<Sql> {
-        self.sql.get().and_then(Weak::upgrade).expect("statements run while the query processor lives")
-    }
-
     /// What `question` answers for a restricted session's account; the others may do everything.
     pub fn asked(&self, session: &SessionState, question: impl FnOnce(&Asker<'_>) -> bool) -> bool {
-        !session.restricted || question(&Asker::new(session, &self.accounts.load()))
+        !session.is_restricted() || question(&Asker::new(session, &self.accounts.load()))
     }
 
     /// The same, with an error.
@@ -141,7 +126,7 @@ impl ServerHost {
         session: &SessionState,
         question: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        match session.restricted {
+        match session.is_restricted() {
             true => question(&Asker::new(session, &self.accounts.load())),
             false => Ok(()),
         }
@@ -378,11 +363,12 @@ impl Host for ServerHost {
 
     fn administer<'a>(
         &'a self,
+        sql: &'a Sql,
         session: &'a mut Session,
         statement: &'a Statement,
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
-        Box::pin(async move { administration::administer(self, session, statement, sink).await })
+        Box::pin(async move { administration::administer(self, sql, session, statement, sink).await })
     }
 
     fn check_table(
@@ -416,7 +402,7 @@ impl Host for ServerHost {
     }
 
     fn column_privileges(&self, session: &SessionState, schema: &str, table: &str) -> Option<String> {
-        if !session.restricted {
+        if !session.is_restricted() {
             return None;
         }
         let granted = Asker::new(session, &self.accounts.load()).column_privileges(schema, table);

@@ -27,6 +27,7 @@ use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_expr::convert::text_of;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
+use palisade_sql::session::SecurityContext;
 use palisade_sql::{Session, SessionState};
 use tracing::warn;
 
@@ -56,7 +57,8 @@ pub struct Who<'a> {
 impl Who<'_> {
     /// Account, user, host and address, as MySQL writes them.
     pub fn shown(self) -> String {
-        let SessionState { account, user, client_host, .. } = &self.session.state;
+        let SessionState { security: SecurityContext { account, .. }, user, client_host, .. } =
+            &self.session.state;
         let name = account.rsplit_once('@').map_or(account.as_str(), |(name, _)| name);
         match self.peer {
             Peer::Local => format!("{name}[{user}] @ {client_host} []"),

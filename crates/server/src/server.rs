@@ -100,7 +100,6 @@ pub fn run_on(
     let pid_file = write_pid_file(&settings)?;
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
-    host.set_sql(&sql);
     *host.globals.sources.lock() = given.into_iter().collect();
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);

@@ -24,6 +24,7 @@ use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::command::Command as SqlCommand;
 use palisade_sql::prepared_count::Counted;
+use palisade_sql::session::SecurityContext;
 use palisade_sql::{Completion, Host as _, PlanCache, Session, SessionState};
 use tracing::warn;
 
@@ -37,7 +38,7 @@ use crate::numbered::Numbered;
 use crate::prepared::Statement;
 use crate::query_logs::slow;
 use crate::reactor::timeout;
-use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
+use crate::result_set::{PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
 use crate::status::{self, Own};
 use crate::worker::Share;
@@ -242,7 +243,8 @@ impl Conversation {
             Some(name) => self.server.sql.use_database(&mut self.session, name),
             None => Ok(()),
         };
-        let SessionState { user, account, database, .. } = &self.session.state;
+        let SessionState { user, security: SecurityContext { account, .. }, database, .. } =
+            &self.session.state;
         self.connection.identify(user, account, database.as_deref());
         match used {
             Ok(()) => {
@@ -342,13 +344,10 @@ impl Conversation {
         output: &mut Output,
         transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
-        // A statement that is executed on behalf of another one is unrestricted meanwhile.
-        let restricted = self.session.state.restricted;
         let done = fault::survive_all(pin!(self.execute(command, output, transport))).await;
         match done {
             Ok(done) => done,
             Err(Panicked) => {
-                self.session.state.restricted = restricted;
                 self.server.sql.recover(&mut self.session).await;
                 output.end_unfinished_packet();
                 let message =
@@ -450,7 +449,7 @@ impl Conversation {
                 let host = &self.server.host;
                 let refreshed =
                     match host.check(&self.session.state, |asker| asker.require(Privileges::RELOAD)) {
-                        Ok(()) => administration::refresh(host, bits).await,
+                        Ok(()) => administration::refresh(host, &self.server.sql, bits).await,
                         Err(error) => Err(error),
                     };
                 self.answer(output, refreshed);
@@ -472,11 +471,10 @@ impl Conversation {
                 let Session { plans, state: SessionState { user, .. }, .. } = &self.session;
                 let fresh =
                     entry::fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
-                let account = self.session.state.account.clone();
-                let restricted = self.session.state.restricted;
+                let security = self.session.state.security.clone();
                 self.replace_session(fresh).await;
                 self.session.state.database = database;
-                (self.session.state.account, self.session.state.restricted) = (account, restricted);
+                self.session.state.security = security;
                 self.answer_ok(output);
             }
             Command::Debug => {
@@ -689,21 +687,13 @@ impl Conversation {
 
     /// COM_FIELD_LIST: the definitions of a table's columns.
     async fn field_list(&mut self, table: &[u8], pattern: &[u8], output: &mut Output) {
-        let mut text = b"SELECT * FROM `".to_vec();
-        for byte in table {
-            text.push(*byte);
-            if *byte == b'`' {
-                text.push(b'`');
-            }
-        }
-        text.extend_from_slice(b"` LIMIT 0");
-        let mut sink = ColumnsOnly::default();
-        let done = self.server.sql.query(&mut self.session, &text, &mut sink).await;
-        if let Err(error) = done {
-            return answer_error(output, &error);
-        }
+        let table = String::from_utf8_lossy(table);
+        let columns = match self.server.sql.table_columns(&mut self.session, &table).await {
+            Ok(columns) => columns,
+            Err(error) => return answer_error(output, &error),
+        };
         let names = CollationId::UTF8MB4_GENERAL_CI.get();
-        for column in &sink.columns {
+        for column in &columns {
             if pattern.is_empty() || names.like(column.name.as_bytes(), pattern, b"\\") {
                 let charset = self.result_charset();
                 output.packet(|out| definition(column, charset).encode_with_default(None, out));

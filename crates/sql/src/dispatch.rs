@@ -29,7 +29,7 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        if session.state.restricted {
+        if session.state.is_restricted() {
             let allowed = self.host().check_statement(&session.state, statement);
             if let (Err(denied), Statement::Xa(_)) = (&allowed, statement) {
                 // The reason follows in SHOW WARNINGS.
@@ -112,7 +112,7 @@ impl Sql {
         statement: &Statement,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        match self.host().clone().administer(session, statement, sink).await {
+        match self.host().administer(self, session, statement, sink).await {
             Some(result) => result,
             None => Err(not_supported(statement.name())),
         }

@@ -12,7 +12,7 @@ use palisade_schema::{Rows, TableDecl, Wanted};
 
 use crate::prepared_count::Counted;
 use crate::session::{SessionState, SessionView};
-use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
+use crate::{BoxFuture, Completion, ResultSink, Session, Sql, SqlResult};
 
 /// What a statement does to the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,16 +169,18 @@ pub trait Host: Services {
     fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()>;
 
     /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
-    /// STATUS. `None` if the host does not know this one; it is then answered with 1235.
+    /// STATUS. `None` if the host does not know this one; it is then answered with 1235. What the host asks for that in SQL
+    /// runs in an [`InternalSession`](crate::InternalSession) of `sql`.
     fn administer<'a>(
         &'a self,
+        sql: &'a Sql,
         session: &'a mut Session,
         statement: &'a Statement,
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
 
     /// Whether the session's account may do that to a table: 1142 if not. Asked of
-    /// [restricted](SessionState::restricted) sessions only, as are the next two. Where there are no
+    /// [restricted](SessionState::is_restricted) sessions only, as are the next two. Where there are no
     /// accounts, everyone may do everything.
     fn check_table(
         &self,

@@ -17,6 +17,7 @@
 //! | [`session`] | what one connection's statements see and leave behind; transactions, SET, statements prepared by name |
 //! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
+//! | [`internal`] | statements of the server's own: their session and their security context |
 //! | [`sink`] | where result rows go |
 //! | `hints` | system variables that a statement's hints set |
 //! | `deprecated` | the warnings of what MySQL will not understand for ever |
@@ -43,6 +44,7 @@ pub mod dml;
 pub mod exec;
 mod hints;
 pub mod host;
+pub mod internal;
 pub mod locks;
 pub mod log_tables;
 pub mod plan;
@@ -60,6 +62,7 @@ pub mod work;
 pub mod xa;
 
 pub use host::{Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, WaitOutcome};
+pub use internal::InternalSession;
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
 pub use plan_cache::{PlanCache, Prepared};
 pub use session::{NamedStatement, Session, SessionState, SessionVariables, SessionView};

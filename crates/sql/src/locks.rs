@@ -109,14 +109,6 @@ impl Session {
         self.locks.is_some()
     }
 
-    /// The transaction uses what LOCK TABLES has locked, and nothing else.
-    pub(crate) fn hold_own_locks(&mut self) {
-        let tables = self.locks.as_ref().and_then(|locks| locks.tables.as_ref());
-        if let Some(transaction) = &mut self.transaction {
-            transaction.hold(tables.map(|tables| &tables.locks));
-        }
-    }
-
     fn release_tables(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.hold(None);

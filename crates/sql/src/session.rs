@@ -25,7 +25,8 @@ use crate::prepared_count::Counted;
 use crate::work::WorkDone;
 
 pub use palisade_expr::session_state::{
-    CompletionType, KEPT_LIMIT, KillFlag, Killed, SessionState, SessionVariables, UserVariable,
+    Authority, CompletionType, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, SessionVariables,
+    UserVariable,
 };
 
 /// A transaction's characteristics set for the next one only (`SET TRANSACTION` without a scope).

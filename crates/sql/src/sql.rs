@@ -317,7 +317,7 @@ impl Sql {
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
     pub fn use_database(&self, session: &mut Session, name: &str) -> SqlResult<()> {
-        if session.state.restricted && !self.host.may_enter(&session.state, name) {
+        if session.state.is_restricted() && !self.host.may_enter(&session.state, name) {
             return Err(mysql_error!(
                 ER_DBACCESS_DENIED_ERROR,
                 session.state.user,
@@ -338,6 +338,19 @@ impl Sql {
             return Ok(());
         }
         Err(mysql_error!(ER_BAD_DB_ERROR, name))
+    }
+
+    /// The columns of a table of the session's default database, as a client sees them that has asked for its definition
+    /// (COM_FIELD_LIST).
+    pub async fn table_columns(&self, session: &mut Session, table: &str) -> SqlResult<Vec<ColumnMeta>> {
+        session.state.kill.clear_statement();
+        session.state.memory.begin();
+        session.state.warnings.clear(session.state.variables.max_error_count);
+        let name = ast::ObjectName { schema: None, name: table.to_owned() };
+        let query = ast::Query::of(ast::QueryBody::Table(name));
+        let columns = self.bound(session, &[], |mut binder| Ok(binder.query(&query)?.columns.to_vec())).await;
+        session.state.memory.end();
+        columns.map_err(|error| self.fail(session, error))
     }
 
     /// Rolls back what is open: the connection ends or is reset.
@@ -525,7 +538,7 @@ impl Sql {
 
     /// Whether a restricted session may execute a plan that another one may have made.
     pub(crate) fn check_accesses(&self, session: &Session, plan: &Plan) -> SqlResult<()> {
-        if !session.state.restricted {
+        if !session.state.is_restricted() {
             return Ok(());
         }
         plan.accesses.iter().try_for_each(|(access, name)| {

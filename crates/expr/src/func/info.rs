@@ -29,7 +29,7 @@ pub static FUNCTIONS: &[Function] = &[
         "current_user",
         (0, 0),
         name,
-        Strict(|cx, _, _, _| Ok(Value::bytes(cx.session.account.as_str()))),
+        Strict(|cx, _, _, _| Ok(Value::bytes(cx.session.security.account.as_str()))),
     ),
     volatile("database", (0, 0), name, Strict(database)),
     volatile("found_rows", (0, 0), unsigned, Strict(|cx, _, _, _| Ok(Value::UInt(cx.session.found_rows)))),

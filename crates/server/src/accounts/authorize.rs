@@ -45,7 +45,7 @@ pub struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// The account of `session` among `accounts`.
     pub fn new(session: &'a SessionState, accounts: &'a AccountTable) -> Self {
-        Asker { session, account: accounts.get(&AccountName::of_session(&session.account)) }
+        Asker { session, account: accounts.get(&AccountName::of_session(&session.security.account)) }
     }
 
     /// Whether it has a global privilege.

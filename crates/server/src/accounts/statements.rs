@@ -18,7 +18,7 @@ use palisade_parser::ast::{
     self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
-use palisade_sql::{Access, Completion, ResultSink, Session, SessionState, SqlError, SqlResult};
+use palisade_sql::{Access, Completion, ResultSink, Session, SessionState, Sql, SqlError, SqlResult};
 
 use super::authorize::Asker;
 use super::password::Plugin;
@@ -57,6 +57,7 @@ impl Target {
 /// Executes `statement` if it is about accounts; `None` if it is not, or about something of them that is not there.
 pub(crate) async fn execute(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     statement: &Statement,
     sink: &mut dyn ResultSink,
@@ -79,14 +80,14 @@ pub(crate) async fn execute(
             ShowWhat::CreateUser(user) => show_create_user(host, session, user, sink),
             _ => return None,
         },
-        Statement::CreateUser(create) => create_user(host, session, create).await,
-        Statement::AlterUser(alter) => alter_user(host, session, alter).await,
-        Statement::DropUser(drop) => drop_user(host, session, drop).await,
-        Statement::RenameUser(renames) => rename_user(host, session, renames).await,
-        Statement::SetPassword(set) => set_password(host, session, set, sink).await,
+        Statement::CreateUser(create) => create_user(host, sql, session, create).await,
+        Statement::AlterUser(alter) => alter_user(host, sql, session, alter).await,
+        Statement::DropUser(drop) => drop_user(host, sql, session, drop).await,
+        Statement::RenameUser(renames) => rename_user(host, sql, session, renames).await,
+        Statement::SetPassword(set) => set_password(host, sql, session, set, sink).await,
         Statement::Grant(grant) => match &**grant {
             Grant::Privileges { privileges, target, users, grant_option, as_user: None } => {
-                grant_privileges(host, session, (privileges, target), users, *grant_option).await
+                grant_privileges(host, sql, session, (privileges, target), users, *grant_option).await
             }
             Grant::Privileges { .. } => Err(not_supported("GRANT ... AS")),
             Grant::Proxy { .. } => Err(not_supported("GRANT PROXY")),
@@ -94,9 +95,9 @@ pub(crate) async fn execute(
         },
         Statement::Revoke(revoke) => match &revoke.what {
             Revoked::Privileges(privileges, target) => {
-                revoke_privileges(host, session, revoke, Some((privileges, target))).await
+                revoke_privileges(host, sql, session, revoke, Some((privileges, target))).await
             }
-            Revoked::All => revoke_privileges(host, session, revoke, None).await,
+            Revoked::All => revoke_privileges(host, sql, session, revoke, None).await,
             Revoked::Proxy(_) => Err(not_supported("REVOKE PROXY")),
             Revoked::Roles(_) => Err(not_supported("roles")),
         },
@@ -136,7 +137,7 @@ fn changes_accounts(statement: &Statement) -> bool {
 /// Who is meant.
 fn name_of(session: &Session, account: &ast::Account) -> SqlResult<AccountName> {
     let ast::Account::Named { user, host } = account else {
-        return Ok(AccountName::of_session(&session.state.account));
+        return Ok(AccountName::of_session(&session.state.security.account));
     };
     let too_long = |text: &str, what, most| mysql_error!(ER_WRONG_STRING_LENGTH, text, what, most);
     let host = host.as_deref().unwrap_or("%");
@@ -162,25 +163,26 @@ fn failed(operation: &str, names: &[AccountName]) -> SqlError {
 /// Changes the accounts; ends the session's transaction first.
 async fn change<T>(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     change: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
 ) -> SqlResult<T> {
-    let sql = host.sql();
     sql.commit(session).await?;
-    host.accounts.change(&sql, &session.state.kill, change).await
+    host.accounts.change(sql, &session.state.kill, change).await
 }
 
 /// [`change`] of accounts that exist: 1227 if one of `names` is a system account and the session's is none.
 async fn change_existing<T>(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     names: &[AccountName],
     apply: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
 ) -> SqlResult<T> {
     let accounts = host.accounts.load();
     Asker::new(&session.state, &accounts).require_power_over(&accounts, names)?;
-    let account = session.state.account.clone();
-    change(host, session, |accounts| {
+    let account = session.state.security.account.clone();
+    change(host, sql, session, |accounts| {
         // Another session may have made one of them a system account meanwhile.
         let own = AccountName::of_session(&account);
         let is_system = |name: &AccountName| accounts.get(name).is_some_and(Account::is_system_user);
@@ -283,6 +285,7 @@ fn proof(authentication: &ast::Authentication, default: Plugin) -> SqlResult<(Pl
 
 async fn create_user(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     create: &ast::CreateUser,
 ) -> SqlResult<Completion> {
@@ -297,7 +300,7 @@ async fn create_user(
         wanted.push((name_of(session, &spec.account)?, changes));
     }
     let kill = session.state.kill.clone();
-    let existing = change(host, session, |accounts| {
+    let existing = change(host, sql, session, |accounts| {
         let (existing, fresh): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
         let existing: Vec<AccountName> = existing.into_iter().map(|(name, _)| name).collect();
@@ -321,13 +324,14 @@ async fn create_user(
 
 async fn alter_user(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     alter: &ast::AlterUser,
 ) -> SqlResult<Completion> {
     if alter.default_role.is_some() {
         return Err(not_supported("roles"));
     }
-    let own = AccountName::of_session(&session.state.account);
+    let own = AccountName::of_session(&session.state.security.account);
     let mut wanted = Vec::new();
     for spec in &alter.users {
         super::check_kill(&session.state.kill)?;
@@ -340,7 +344,7 @@ async fn alter_user(
         wanted.push((name, Changes::of(spec, &alter.options, default)?));
     }
     let names: Vec<AccountName> = wanted.iter().map(|(name, _)| name.clone()).collect();
-    let missing = change_existing(host, session, &names, |accounts| {
+    let missing = change_existing(host, sql, session, &names, |accounts| {
         let (found, missing): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
         let missing: Vec<AccountName> = missing.into_iter().map(|(name, _)| name).collect();
@@ -359,10 +363,15 @@ async fn alter_user(
     Ok(Completion::default())
 }
 
-async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUser) -> SqlResult<Completion> {
+async fn drop_user(
+    host: &ServerHost,
+    sql: &Sql,
+    session: &mut Session,
+    drop: &ast::DropUser,
+) -> SqlResult<Completion> {
     host.check(&session.state, |asker| asker.require(Privileges::CREATE_USER))?;
     let names = names_of(session, &drop.accounts)?;
-    let missing = change_existing(host, session, &names, |accounts| {
+    let missing = change_existing(host, sql, session, &names, |accounts| {
         let missing: Vec<AccountName> =
             names.iter().filter(|name| accounts.remove(name).is_none()).cloned().collect();
         if !drop.if_exists && !missing.is_empty() {
@@ -379,6 +388,7 @@ async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUse
 
 async fn rename_user(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     renames: &[(ast::Account, ast::Account)],
 ) -> SqlResult<Completion> {
@@ -388,7 +398,7 @@ async fn rename_user(
         wanted.push((name_of(session, old)?, name_of(session, new)?));
     }
     let names: Vec<AccountName> = wanted.iter().map(|(old, _)| old.clone()).collect();
-    change_existing(host, session, &names, |accounts| {
+    change_existing(host, sql, session, &names, |accounts| {
         for (old, new) in wanted {
             if accounts.get(&new).is_some() {
                 return Err(failed("RENAME USER", &[old]));
@@ -404,6 +414,7 @@ async fn rename_user(
 
 async fn set_password(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     set: &ast::SetPassword,
     sink: &mut dyn ResultSink,
@@ -411,7 +422,7 @@ async fn set_password(
     if set.retain_current || set.replace.is_some() {
         return Err(not_supported("RETAIN CURRENT PASSWORD"));
     }
-    let own = AccountName::of_session(&session.state.account);
+    let own = AccountName::of_session(&session.state.security.account);
     let name = set.user.as_ref().map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
         host.check(&session.state, |asker| asker.require_change_of_accounts())?;
@@ -419,7 +430,7 @@ async fn set_password(
     let random = set.password.is_none().then(random_password);
     let password = set.password.as_deref().or(random.as_deref().map(str::as_bytes)).unwrap_or_default();
     let names = std::slice::from_ref(&name);
-    change_existing(host, session, names, |accounts| {
+    change_existing(host, sql, session, names, |accounts| {
         let Some(account) = accounts.get_mut(&name) else { return Err(mysql_error!(ER_PASSWORD_NO_MATCH)) };
         account.kept = account.plugin.hash(password, unguessable());
         Ok(())
@@ -526,6 +537,7 @@ fn check_grantable(host: &ServerHost, session: &Session, named: &Named, target: 
 
 async fn grant_privileges(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     (list, target): (&[ast::Privilege], &PrivilegeTarget),
     users: &[ast::Account],
@@ -547,7 +559,7 @@ async fn grant_privileges(
         return Err(mysql_error!(ER_NO_SUCH_TABLE, schema, table));
     }
     let names = names_of(session, users)?;
-    change_existing(host, session, &names, |accounts| {
+    change_existing(host, sql, session, &names, |accounts| {
         for name in &names {
             let Some(account) = accounts.get_mut(name) else {
                 return Err(mysql_error!(ER_CANT_CREATE_USER_WITH_GRANT));
@@ -589,6 +601,7 @@ fn give(account: &mut Account, target: &Target, named: &Named, grant_option: boo
 
 async fn revoke_privileges(
     host: &ServerHost,
+    sql: &Sql,
     session: &mut Session,
     revoke: &ast::Revoke,
     what: Option<(&Vec<ast::Privilege>, &PrivilegeTarget)>,
@@ -611,7 +624,7 @@ async fn revoke_privileges(
         }
     };
     let names = names_of(session, &revoke.users)?;
-    let ignored = change_existing(host, session, &names, |accounts| {
+    let ignored = change_existing(host, sql, session, &names, |accounts| {
         let mut ignored = Vec::new();
         for name in &names {
             let no_grant = || mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
@@ -692,7 +705,7 @@ fn shown(
     user: Option<&ast::Account>,
     check: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
 ) -> SqlResult<Account> {
-    let own = AccountName::of_session(&session.state.account);
+    let own = AccountName::of_session(&session.state.security.account);
     let name = user.map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
         host.check(&session.state, check)?;

@@ -4,13 +4,14 @@
 //! What has changed of an account is written by deleting its rows and inserting them again, in one transaction for all
 //! accounts of a statement.
 
+use std::iter;
+
 use palisade_base::error_catalogue::ER_CANNOT_LOAD_FROM_TABLE_V2;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::{Dictionary, Table};
 use palisade_sql::session::KillFlag;
-use palisade_sql::sink::Collected;
-use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
+use palisade_sql::{InternalSession, Sql, SqlResult};
 
 use super::check_kill;
 use super::password::Plugin;
@@ -43,19 +44,19 @@ pub(super) async fn create(sql: &Sql, is_repaired: bool) -> SqlResult<()> {
         // Reading the accounts finds that.
         return Ok(());
     }
-    let mut session = session();
-    run(sql, &mut session, "CREATE DATABASE IF NOT EXISTS mysql").await?;
-    run(sql, &mut session, "DROP TABLE IF EXISTS mysql.user_begun").await?;
-    run(sql, &mut session, &create_table(BEGUN, &user_columns(), "")).await?;
+    let mut session = InternalSession::new(sql);
+    session.run("CREATE DATABASE IF NOT EXISTS mysql").await?;
+    session.run("DROP TABLE IF EXISTS mysql.user_begun").await?;
+    session.run(&create_table(BEGUN, &user_columns(), "")).await?;
     for (name, columns) in others() {
-        run(sql, &mut session, &create_table(name, &columns, "IF NOT EXISTS ")).await?;
+        session.run(&create_table(name, &columns, "IF NOT EXISTS ")).await?;
     }
     let root = Account::root();
-    run(sql, &mut session, &user_row(BEGUN, &root)).await?;
-    for statement in delete_rows(&root.name).into_iter().skip(1).chain(entry_rows(&root)) {
-        run(sql, &mut session, &statement).await?;
+    let rows = delete_rows(&root.name).into_iter().skip(1).chain(entry_rows(&root));
+    for change in iter::once(user_row(BEGUN, &root)).chain(rows) {
+        change.execute(&mut session).await?;
     }
-    run(sql, &mut session, "RENAME TABLE mysql.user_begun TO mysql.user").await?;
+    session.run("RENAME TABLE mysql.user_begun TO mysql.user").await?;
     Ok(())
 }
 
@@ -75,7 +76,7 @@ fn others() -> [(&'static str, Vec<String>); 7] {
 /// Makes the tables of the accounts what this server expects, where an older one has made them or the dump of
 /// another: columns that are missing are added. Of what a dump has replaced nothing else is changed.
 pub(super) async fn complete(sql: &Sql) -> SqlResult<()> {
-    let mut session = session();
+    let mut session = InternalSession::new(sql);
     for (name, columns) in others().into_iter().chain([("user", user_columns())]) {
         let missing = {
             let dictionary = sql.engine().dictionary();
@@ -85,11 +86,11 @@ pub(super) async fn complete(sql: &Sql) -> SqlResult<()> {
             Some(missing) if missing.is_empty() => {}
             Some(missing) => {
                 let text = format!("ALTER TABLE mysql.{name} {}", missing.join(", "));
-                run(sql, &mut session, &text).await?;
+                session.run(&text).await?;
             }
             // What is missing of the others is damage, or an administrator's wish.
             None if STATISTICS.contains(&name) => {
-                run(sql, &mut session, &create_table(name, &columns, "")).await?;
+                session.run(&create_table(name, &columns, "")).await?;
             }
             None => {}
         }
@@ -121,30 +122,19 @@ fn has_table(dictionary: &Dictionary, name: &str) -> bool {
     dictionary.schema(SCHEMA).is_some() && dictionary.table(SCHEMA, name).is_ok()
 }
 
-/// The session that reads and writes accounts: it belongs to nobody and may do everything.
-fn session() -> Session {
-    Session::new(0, "mysql.session", "localhost", SessionVariables::default(), 0)
-}
-
-async fn run(sql: &Sql, session: &mut Session, text: &str) -> SqlResult<Vec<Vec<Value>>> {
-    let mut rows = Collected::default();
-    sql.query(session, text.as_bytes(), &mut rows).await?;
-    Ok(rows.rows)
-}
-
 /// Where accounts are read from: all of each table, or as much as can be read.
 struct Source<'a> {
-    sql: &'a Sql,
-    session: Session,
+    session: InternalSession<'a>,
     may_lack: bool,
 }
 
 impl Source<'_> {
     /// The rows of a query, and whether they are all.
     async fn rows(&mut self, text: &str) -> SqlResult<(Vec<Vec<Value>>, bool)> {
-        let before = self.sql.engine().damage_passed();
-        match run(self.sql, &mut self.session, text).await {
-            Ok(rows) => Ok((rows, self.sql.engine().damage_passed() == before)),
+        let engine = self.session.sql().engine();
+        let before = engine.damage_passed();
+        match self.session.run(text).await {
+            Ok(rows) => Ok((rows, engine.damage_passed() == before)),
             Err(error) if self.may_lack => {
                 tracing::error!("accounts cannot be read: {}", error.message);
                 Ok((Vec::new(), false))
@@ -161,7 +151,7 @@ pub(super) async fn load_what_is_whole(sql: &Sql) -> SqlResult<AccountTable> {
     let engine = sql.engine();
     let passed_before = engine.passes_damage();
     engine.set_passes_damage(true);
-    let accounts = read(Source { sql, session: session(), may_lack: true }).await;
+    let accounts = read(Source { session: InternalSession::new(sql), may_lack: true }).await;
     engine.set_passes_damage(passed_before);
     accounts
 }
@@ -175,7 +165,7 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
 }
 
 async fn load_as_it_is(sql: &Sql) -> SqlResult<AccountTable> {
-    let accounts = read(Source { sql, session: session(), may_lack: false }).await?;
+    let accounts = read(Source { session: InternalSession::new(sql), may_lack: false }).await?;
     match accounts.completeness() {
         Completeness::Lacks(table) => Err(mysql_error!(ER_CANNOT_LOAD_FROM_TABLE_V2, SCHEMA, table)),
         Completeness::Whole | Completeness::Skipped => Ok(accounts),
@@ -187,7 +177,7 @@ async fn load_as_it_is(sql: &Sql) -> SqlResult<AccountTable> {
 pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     load_as_it_is(sql).await?;
     let text = "SELECT User, Host, plugin, authentication_string FROM mysql.user";
-    let rows = run(sql, &mut session(), text).await?;
+    let rows = InternalSession::new(sql).run(text).await?;
     let problem = |row: &Vec<Value>| {
         let [user, host, plugin, kept] = row.as_slice() else { return None };
         let name = text_of(plugin);
@@ -235,7 +225,7 @@ async fn warn_of_others(sql: &Sql) {
     for table in WITHOUT_EFFECT.into_iter().filter(|table| has_table(&sql.engine().dictionary(), table)) {
         let text = format!("SELECT 1 FROM mysql.{table} WHERE User NOT LIKE 'mysql.%' LIMIT 1");
         let text = if table == "role_edges" { "SELECT 1 FROM mysql.role_edges LIMIT 1" } else { &text };
-        if run(sql, &mut session(), text).await.is_ok_and(|rows| !rows.is_empty()) {
+        if InternalSession::new(sql).run(text).await.is_ok_and(|rows| !rows.is_empty()) {
             tracing::warn!(
                 "mysql.{table} has rows, which have no effect: this server has no such privileges yet"
             );
@@ -246,18 +236,19 @@ async fn warn_of_others(sql: &Sql) {
 /// Reads all accounts. A row that makes no sense (a plugin not known here, a text that is no text) is a locked account:
 /// nobody must come in because of it.
 async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
+    let sql = source.session.sql();
     let mut accounts = AccountTable::default();
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
-    let conditions = NOT_KEPT.iter().filter(|(column, _)| has_column(source.sql, "user", column));
+    let conditions = NOT_KEPT.iter().filter(|(column, _)| has_column(sql, "user", column));
     let not_kept = conditions.fold("FALSE".to_owned(), |all, (_, condition)| format!("{all} OR {condition}"));
-    let metadata = match has_column(source.sql, "user", ATTRIBUTES) {
+    let metadata = match has_column(sql, "user", ATTRIBUTES) {
         true => "CAST(User_attributes->'$.metadata' AS CHAR)",
         false => "NULL",
     };
     let text = format!(
         "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, IF({not_kept}, 'Y', 'N'), \
          {metadata}, {} FROM mysql.user",
-        flag_list(source.sql, "user", &privileges)
+        flag_list(sql, "user", &privileges)
     );
     let (rows, has_all_users) = source.rows(&text).await?;
     for row in rows {
@@ -283,7 +274,7 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
         });
     }
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Database).collect();
-    let flags = flag_list(source.sql, "db", &privileges);
+    let flags = flag_list(sql, "db", &privileges);
     let text = format!("SELECT User, Host, Db, {flags} FROM mysql.db");
     let (rows, has_all_databases) = source.rows(&text).await?;
     for row in rows {
@@ -356,109 +347,122 @@ pub(super) async fn save(
     new: &AccountTable,
     kill: &KillFlag,
 ) -> SqlResult<()> {
-    let mut session = session();
-    run(sql, &mut session, "START TRANSACTION").await?;
-    if let Err(error) = save_all(sql, &mut session, old, new, kill).await {
-        sql.rollback(&mut session).await?;
-        return Err(error);
-    }
-    sql.commit(&mut session).await
+    let mut session = InternalSession::new(sql);
+    session.begin().await?;
+    let saved = match save_all(&mut session, old, new, kill).await {
+        Ok(()) => session.commit().await,
+        Err(error) => Err(error),
+    };
+    session.end().await;
+    saved
 }
 
 /// Account by account, until the statement that changes them is killed.
 async fn save_all(
-    sql: &Sql,
-    session: &mut Session,
+    session: &mut InternalSession<'_>,
     old: &AccountTable,
     new: &AccountTable,
     kill: &KillFlag,
 ) -> SqlResult<()> {
     for account in old.iter().filter(|account| new.get(&account.name) != Some(account)) {
         check_kill(kill)?;
-        for statement in delete_rows(&account.name) {
-            run(sql, session, &statement).await?;
+        for change in delete_rows(&account.name) {
+            change.execute(session).await?;
         }
     }
     for account in new.iter().filter(|account| old.get(&account.name) != Some(account)) {
         check_kill(kill)?;
-        run(sql, session, &user_row("user", account)).await?;
-        for statement in entry_rows(account) {
-            run(sql, session, &statement).await?;
+        for change in iter::once(user_row("user", account)).chain(entry_rows(account)) {
+            change.execute(session).await?;
         }
     }
     Ok(())
 }
 
-fn delete_rows(name: &AccountName) -> Vec<String> {
-    let (user, host) = (quoted(&name.user), quoted(&name.host));
-    let tables = ["user", "db", "tables_priv", "global_grants"];
-    let delete = |table| format!("DELETE FROM mysql.{table} WHERE User = {user} AND Host = {host}");
-    tables.into_iter().map(delete).collect()
+/// A change of rows: its text, and a value for each `?` in it.
+struct Change {
+    text: String,
+    values: Vec<Value>,
 }
 
-fn user_row(table: &str, account: &Account) -> String {
-    let mut columns = vec!["Host", "User", "plugin", "authentication_string", "ssl_type", "account_locked"];
-    let without_default = ["ssl_cipher", "x509_issuer", "x509_subject"];
-    let mut values = vec![
-        quoted(&account.name.host),
-        quoted(&account.name.user),
-        quoted(account.plugin.name()),
-        quoted(&String::from_utf8_lossy(&account.kept)),
-        quoted(if account.requires_tls { "ANY" } else { "" }),
-        quoted(if account.locked { "Y" } else { "N" }),
+impl Change {
+    async fn execute(&self, session: &mut InternalSession<'_>) -> SqlResult<()> {
+        session.run_with(&self.text, &self.values).await.map(drop)
+    }
+
+    /// The insertion of a row: columns with their values, and columns that have the time of now.
+    fn insert<'a>(table: &str, row: impl IntoIterator<Item = (&'a str, Value)>, now: &[&'a str]) -> Change {
+        let (mut columns, values): (Vec<&str>, Vec<Value>) = row.into_iter().unzip();
+        let mut places = vec!["?"; values.len()];
+        columns.extend(now);
+        places.extend(now.iter().map(|_| "NOW()"));
+        let (columns, places) = (columns.join(", "), places.join(", "));
+        Change { text: format!("INSERT INTO mysql.{table} ({columns}) VALUES ({places})"), values }
+    }
+}
+
+fn delete_rows(name: &AccountName) -> Vec<Change> {
+    let delete = |table| Change {
+        text: format!("DELETE FROM mysql.{table} WHERE User = ? AND Host = ?"),
+        values: vec![text(&name.user), text(&name.host)],
+    };
+    ["user", "db", "tables_priv", "global_grants"].map(delete).into()
+}
+
+fn user_row(table: &str, account: &Account) -> Change {
+    let mut row = vec![
+        ("Host", text(&account.name.host)),
+        ("User", text(&account.name.user)),
+        ("plugin", text(account.plugin.name())),
+        ("authentication_string", text(&String::from_utf8_lossy(&account.kept))),
+        ("ssl_type", text(if account.requires_tls { "ANY" } else { "" })),
+        ("account_locked", flag(account.locked)),
     ];
-    columns.extend(without_default);
-    values.extend(without_default.map(|_| quoted("")));
-    for (column, privilege) in privilege::columns(Level::Global) {
-        columns.push(column);
-        values.push(flag(account.global.has(privilege)));
-    }
-    columns.push("password_last_changed");
-    values.push("NOW()".to_owned());
+    row.extend(
+        ["ssl_cipher", "x509_issuer", "x509_subject"].map(|without_default| (without_default, text(""))),
+    );
+    let flags = privilege::columns(Level::Global);
+    row.extend(flags.map(|(column, privilege)| (column, flag(account.global.has(privilege)))));
     if let Some(metadata) = &account.metadata {
-        columns.push(ATTRIBUTES);
-        values.push(quoted(&format!("{{\"metadata\": {metadata}}}")));
+        row.push((ATTRIBUTES, text(&format!("{{\"metadata\": {metadata}}}"))));
     }
-    format!("INSERT INTO mysql.{table} ({}) VALUES ({})", columns.join(", "), values.join(", "))
+    Change::insert(table, row, &["password_last_changed"])
 }
 
-fn entry_rows(account: &Account) -> Vec<String> {
-    let (host, user) = (quoted(&account.name.host), quoted(&account.name.user));
+fn entry_rows(account: &Account) -> Vec<Change> {
+    let (host, user) = (text(&account.name.host), text(&account.name.user));
+    let of = |table, rest: Vec<(&'static str, Value)>| {
+        Change::insert(table, [("Host", host.clone()), ("User", user.clone())].into_iter().chain(rest), &[])
+    };
     let mut rows = Vec::new();
     for (database, privileges) in &account.databases {
-        let (columns, flags): (Vec<&str>, Vec<String>) = privilege::columns(Level::Database)
-            .map(|(column, privilege)| (column, flag(privileges.has(privilege))))
-            .unzip();
-        rows.push(format!(
-            "INSERT INTO mysql.db (Host, Db, User, {}) VALUES ({host}, {}, {user}, {})",
-            columns.join(", "),
-            quoted(database),
-            flags.join(", ")
-        ));
+        let flags = privilege::columns(Level::Database);
+        let flags = flags.map(|(column, privilege)| (column, flag(privileges.has(privilege))));
+        rows.push(of("db", iter::once(("Db", text(database))).chain(flags).collect()));
     }
     for ((database, table), privileges) in &account.tables {
-        rows.push(format!(
-            "INSERT INTO mysql.tables_priv (Host, Db, User, Table_name, Table_priv) VALUES ({host}, {}, {user}, {}, {})",
-            quoted(database),
-            quoted(table),
-            quoted(&privileges.as_set())
-        ));
+        let table = vec![
+            ("Db", text(database)),
+            ("Table_name", text(table)),
+            ("Table_priv", text(&privileges.as_set())),
+        ];
+        rows.push(of("tables_priv", table));
     }
     for (name, grantable) in &account.dynamic {
-        rows.push(format!(
-            "INSERT INTO mysql.global_grants (USER, HOST, PRIV, WITH_GRANT_OPTION) VALUES ({user}, {host}, {}, {})",
-            quoted(name),
-            flag(*grantable)
-        ));
+        rows.push(of("global_grants", vec![("PRIV", text(name)), ("WITH_GRANT_OPTION", flag(*grantable))]));
     }
     rows
 }
 
-fn flag(on: bool) -> String {
-    quoted(if on { "Y" } else { "N" })
+fn text(text: &str) -> Value {
+    Value::bytes(text)
 }
 
-/// A string literal.
+fn flag(on: bool) -> Value {
+    text(if on { "Y" } else { "N" })
+}
+
+/// A string literal, for people to read.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
@@ -639,5 +643,16 @@ mod tests {
     fn literals_hold_anything() {
         assert_eq!(quoted(r"o'brien\ "), r"'o\'brien\\ '");
         assert_eq!(quoted("\0"), r"'\0'");
+    }
+
+    #[test]
+    fn no_value_is_a_part_of_a_text() {
+        let mut account = Account::new(AccountName::new("o'brien", "%"));
+        account.databases.insert("d`b".to_owned(), Privileges::NONE);
+        account.dynamic.insert("X".to_owned(), true);
+        for Change { text, values } in iter::once(user_row("user", &account)).chain(entry_rows(&account)) {
+            assert_eq!(text.matches('?').count(), values.len(), "{text}");
+            assert!(!text.contains("o'brien") && !text.contains("d`b"), "{text}");
+        }
     }
 }

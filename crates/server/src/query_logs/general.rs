@@ -20,7 +20,7 @@ use tracing::warn;
 
 use super::table::Row;
 use super::{Argument, goes_to_file, goes_to_table, open, path, time};
-use crate::host::ServerHost;
+use crate::server::Server;
 
 /// The log of a server; there is a file while it is ON.
 #[derive(Default)]
@@ -42,7 +42,8 @@ impl GeneralLog {
 
     /// Writes what was asked, an entry for each statement, where the settings say. They are there when this
     /// returns.
-    pub async fn write(&self, host: &ServerHost, asked: Asked) {
+    pub async fn write(&self, server: &Server, asked: Asked) {
+        let host = &server.host;
         let settings = host.globals.load();
         let micros = host.unix_micros();
         let Asked { connection, user_host, command, argument } = asked;
@@ -63,10 +64,10 @@ impl GeneralLog {
             warn!("cannot write to the general log: {error}");
         }
         if goes_to_table(&settings) {
-            let server = settings.uint(sysvar::SERVER_ID);
+            let number = settings.uint(sysvar::SERVER_ID);
             for text in entries {
                 let row = Row::general(micros).bytes(user_host.clone().into_bytes()).number(connection);
-                row.number(server).bytes(command.into()).bytes(text).insert(&host.sql()).await;
+                row.number(number).bytes(command.into()).bytes(text).insert(&server.sql).await;
             }
         }
     }

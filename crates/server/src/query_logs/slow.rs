@@ -25,14 +25,14 @@ use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::Killed;
 use palisade_sql::work::{self, Work};
-use palisade_sql::{Services as _, Session};
+use palisade_sql::{Services as _, Session, Sql};
 use parking_lot::Mutex;
 use tracing::warn;
 
 use super::table::Row;
 use super::{Who, goes_to_file, goes_to_table, next_statement, open, path, time, without_passwords};
 use crate::connections::Connection;
-use crate::host::ServerHost;
+use crate::server::Server;
 use crate::status::{BYTES_RECEIVED, BYTES_SENT};
 
 /// The log of a server; there is a file while it is ON.
@@ -61,7 +61,7 @@ impl SlowLog {
     }
 
     /// Writes entries where the settings say. They are there when this returns.
-    async fn write(&self, host: &ServerHost, settings: &Settings, entries: Vec<Entry>) {
+    async fn write(&self, sql: &Sql, settings: &Settings, entries: Vec<Entry>) {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
             let entries = entries.into_iter().filter_map(|entry| Some((entry.text.shown()?, entry)));
@@ -79,7 +79,7 @@ impl SlowLog {
         if goes_to_table(settings) {
             let server = settings.uint(sysvar::SERVER_ID);
             for (text, entry) in entries {
-                entry.row(server, text).insert(&host.sql()).await;
+                entry.row(server, text).insert(sql).await;
             }
         }
     }
@@ -180,13 +180,13 @@ impl SlowLog {
     /// before it.
     pub async fn look(
         &self,
-        host: &ServerHost,
+        server: &Server,
         settings: &Settings,
         who: Who<'_>,
         before: &Before,
         ended: Ended<'_>,
     ) {
-        let now_micros = host.unix_micros();
+        let now_micros = server.host.unix_micros();
         let Who { session, connection, .. } = who;
         let took = ended.begun.elapsed();
         let is_slow = took.as_secs_f64() > session.state.settings.double(sysvar::LONG_QUERY_TIME);
@@ -227,7 +227,7 @@ impl SlowLog {
             });
         }
         if !entries.is_empty() {
-            self.write(host, settings, entries).await;
+            self.write(&server.sql, settings, entries).await;
         }
     }
 }

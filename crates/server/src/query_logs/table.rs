@@ -7,7 +7,6 @@
 //! for another lock, such as that of a TRUNCATE that has to wait itself, waits for a second; one that
 //! cannot be inserted is reported in the error log, and the client is served all the same.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::error_catalogue::ER_NO_SUCH_TABLE;
@@ -18,8 +17,7 @@ use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_engine::Engine;
 use palisade_expr::convert::text_of;
 use palisade_sql::log_tables::{GENERAL, SCHEMA, SLOW};
-use palisade_sql::sink::Collected;
-use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
+use palisade_sql::{InternalSession, SessionVariables, Sql};
 use tracing::warn;
 
 /// The longest wait of a row for a lock.
@@ -79,27 +77,21 @@ impl Row {
     }
 
     /// Inserts it. Waits for: its commit.
-    pub async fn insert(self, sql: &Arc<Sql>) {
+    pub async fn insert(self, sql: &Sql) {
         let variables = SessionVariables {
             time_zone: Zone::UTC,
             metadata_lock_wait_timeout: PATIENCE,
             lock_wait_timeout: PATIENCE,
             ..SessionVariables::default()
         };
-        let mut session = Session::new(0, "mysql.session", "localhost", variables, 0);
-        if let Err(error) = self.insert_by(sql, &mut session).await {
-            warn!("a row of {SCHEMA}.{} is lost: {}", self.table, error.message);
-        }
-        sql.abandon(&mut session).await;
-    }
-
-    async fn insert_by(&self, sql: &Arc<Sql>, session: &mut Session) -> SqlResult<()> {
+        let mut session = InternalSession::with_variables(sql, variables);
         let places = ", ?".repeat(self.values.len());
         let places = places.trim_start_matches(", ");
         let text = format!("INSERT INTO {SCHEMA}.{} VALUES ({places})", self.table);
-        let (prepared, _) = sql.prepare(session, text.as_bytes()).await?;
-        sql.execute(session, &prepared, &self.values, &mut Collected::default()).await?;
-        Ok(())
+        if let Err(error) = session.run_with(&text, &self.values).await {
+            warn!("a row of {SCHEMA}.{} is lost: {}", self.table, error.message);
+        }
+        session.end().await;
     }
 }
 

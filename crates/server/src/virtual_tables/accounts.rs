@@ -62,7 +62,7 @@ impl Grant {
 /// The accounts that the session's account may know of.
 fn seen(source: &Source<'_>) -> impl Fn(&Account) -> bool + use<> {
     let sees_all = source.host.asked(source.session.state, |asker| asker.check_reads_accounts().is_ok());
-    let own = AccountName::of_session(&source.session.state.account);
+    let own = AccountName::of_session(&source.session.state.security.account);
     move |account| sees_all || account.name == own
 }
 

@@ -236,7 +236,7 @@ impl<'a> Binder<'a> {
     /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the table, so that
     /// nobody learns what there is by being refused.
     pub fn accesses(&mut self, schema: &str, table: &str, access: crate::Access) -> SqlResult<()> {
-        if self.session.restricted {
+        if self.session.is_restricted() {
             self.host.check_table(self.session, schema, table, access)?;
         }
         crate::log_tables::check_access(self.session, schema, table, access)?;

@@ -32,8 +32,7 @@ use self::online::{Effects, Effort, Reason, Request};
 use super::column::DefinedColumn;
 use super::page_sink::PAGE_SINK;
 use super::rows::{RowCompleter, Source, converted, new_value};
-use super::{Definer, conversion, expression, foreign, table, types, unsupported};
-use crate::show::create::{quoted, value_literal};
+use super::{Definer, conversion, expression, foreign, question, table, types, unsupported};
 use crate::{SqlError, SqlResult};
 
 /// What the engine is to do.
@@ -656,10 +655,10 @@ impl Draft {
         definer: &Definer<'_>,
         old: &TableDef,
         place: usize,
-    ) -> SqlResult<Option<String>> {
+    ) -> SqlResult<Option<Expr>> {
         let column = self.def.columns.at(place)?;
         if let Some(origin) = *self.origins.at(place)? {
-            return Ok(Some(format!("c.{}", quoted(&old.columns.at(origin)?.name))));
+            return Ok(Some(question::child_column(&old.columns.at(origin)?.name)));
         }
         match new_value(definer, column)? {
             _ if column.generated.is_some() => {
@@ -667,7 +666,7 @@ impl Draft {
             }
             Source::Value(Value::Null) => Ok(None),
             Source::Value(value) if !matches!(value, Value::Timestamp(_)) => {
-                Ok(Some(value_literal(&value, column)))
+                Ok(Some(question::constant(&value, column)))
             }
             _ => unsupported("a foreign key over a column that is added with a value of its own in each row"),
         }

@@ -13,7 +13,6 @@ use palisade_expr::place::At;
 use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
 
 use super::{Definer, column, expression, table, unsupported};
-use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
 
 /// The index that a new foreign key needs.
@@ -410,20 +409,4 @@ pub fn relatives(dictionary: &Dictionary, name: &TableName) -> Vec<(TableName, S
         relatives.push((TableName::new(&child.schema, &child.name), share));
     }
     relatives
-}
-
-/// The query that finds a row of the table, `c`, without a parent by a new foreign key; `values` are what its columns will be.
-pub fn orphans(def: &TableDef, key: &ForeignKey, values: &[String]) -> String {
-    let table = |schema: &str, name: &str| format!("{}.{}", quoted(schema), quoted(name));
-    let given: Vec<String> = values.iter().map(|value| format!("{value} IS NOT NULL")).collect();
-    let pairs = values.iter().zip(&key.referenced_columns);
-    let equal: Vec<String> =
-        pairs.map(|(value, referenced)| format!("p.{} = {value}", quoted(referenced))).collect();
-    format!(
-        "SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {}) LIMIT 1",
-        table(&def.schema, &def.name),
-        given.join(" AND "),
-        table(&key.referenced_schema, &key.referenced_table),
-        equal.join(" AND ")
-    )
 }

@@ -2,12 +2,15 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
+use palisade_catalog::descriptor::Column;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_parser::Deprecated;
 use palisade_parser::ast::{self, Statement};
 
+use super::{Definer, column, types};
 use crate::bind::Binder;
 use crate::sql::Sql;
-use crate::{Completion, Session, SqlResult};
+use crate::{ColumnMeta, Completion, Session, SqlResult};
 
 impl Sql {
     /// CREATE TABLE ... SELECT: the query's columns are added to the definition, then its rows are inserted.
@@ -29,7 +32,7 @@ impl Sql {
             let default =
                 dictionary.schema(&schema).map_or(CollationId::default(), |schema| schema.collation);
             let default = crate::ddl::table::table_collation(&create.options, default)?;
-            let names_collation = |meta: &crate::ColumnMeta| {
+            let names_collation = |meta: &ColumnMeta| {
                 let table = dictionary.table(&meta.schema, &meta.org_table).ok();
                 let column = table.and_then(|table| {
                     let place = table.column_index(&meta.org_name)?;
@@ -37,7 +40,7 @@ impl Sql {
                 });
                 column.is_some_and(|column| column.names_collation)
             };
-            let declared: Vec<String> = bound
+            let made: Vec<MadeColumn> = bound
                 .columns
                 .iter()
                 .zip(&bound.output)
@@ -45,33 +48,24 @@ impl Sql {
                     !create.columns.iter().any(|known| known.name.eq_ignore_ascii_case(&meta.name))
                 })
                 .map(|(meta, expr)| {
-                    let says_collation = expr.ty.collation() != default || names_collation(meta);
-                    column_text(meta, expr, says_collation)
+                    let names_collation = expr.ty.collation() != default || names_collation(meta);
+                    MadeColumn::of(meta, expr, names_collation)
                 })
                 .collect();
             let columns: Vec<String> = bound.columns.iter().map(|meta| meta.name.clone()).collect();
-            Ok((declared, columns, std::mem::take(&mut binder.beforehand)))
+            Ok((made, columns, std::mem::take(&mut binder.beforehand)))
         };
-        let (declared, columns, constants) = self.bound(session, parameters, bind).await?;
+        let (made, columns, constants) = self.bound(session, parameters, bind).await?;
         self.check_constants(session, &constants, parameters)?;
-        if !declared.is_empty() {
-            let text = format!("CREATE TABLE t ({})", declared.join(", "));
-            let options = palisade_parser::ParseOptions::default();
-            let parsed = palisade_parser::parse_one(text.as_bytes(), options, &mut || true);
-            let parsed = parsed.map_err(crate::sql::parse_error)?;
-            if let Some(Statement::CreateTable(made)) = parsed.statement {
-                plain.columns.extend(made.columns);
-            }
-            if !exists {
-                crate::deprecated::warn(session, &parsed.deprecated);
-            }
+        if !exists {
+            let deprecated: Vec<Deprecated> = made.iter().flat_map(MadeColumn::deprecated).collect();
+            crate::deprecated::warn(session, &deprecated);
         }
         let table = ast::ObjectName { schema: Some(schema), name: create.name.name.clone() };
         plain.name = table.clone();
-        let definition = Statement::CreateTable(Box::new(plain));
-        let made = crate::ddl::execute(self.engine(), &**self.host(), session, &definition).await?;
+        let done = super::create_table(self.engine(), &**self.host(), session, &plain, &made).await?;
         if exists {
-            return Ok(made.unwrap_or_default());
+            return Ok(done);
         }
         let insert = ast::Insert {
             replace: create.duplicates == Some(ast::LoadDuplicates::Replace),
@@ -108,29 +102,62 @@ impl Sql {
     }
 }
 
-/// A column of CREATE TABLE ... SELECT as CREATE TABLE declares it.
-fn column_text(meta: &crate::ColumnMeta, expr: &palisade_expr::Expr, says_collation: bool) -> String {
-    let ty = match &expr.ty {
-        SqlType::Null => SqlType::Binary { length: 0 },
-        // a short constant is an INT, as in MySQL
-        SqlType::Int { .. } if is_short(expr) => SqlType::INT,
-        other => other.clone(),
-    };
-    let mut text = format!("`{}` {}", meta.name.replace('`', "``"), ty.declaration());
-    if ty.is_text() && says_collation {
-        let collation = ty.collation().get();
-        text.push_str(&format!(" CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name));
+/// A column that a table has because the query that it is made from has it.
+pub(super) struct MadeColumn {
+    column: Column,
+    /// The literal of its DEFAULT.
+    default: Option<&'static str>,
+}
+
+impl MadeColumn {
+    fn of(meta: &ColumnMeta, expr: &palisade_expr::Expr, names_collation: bool) -> MadeColumn {
+        let ty = match &expr.ty {
+            SqlType::Null => SqlType::Binary { length: 0 },
+            // a short constant is an INT, as in MySQL
+            SqlType::Int { .. } if is_short(expr) => SqlType::INT,
+            other => other.clone(),
+        };
+        let default = match &ty {
+            _ if expr.nullable => None,
+            SqlType::Bit { .. } | SqlType::Enum { .. } | SqlType::Set { .. } => None,
+            ty if ty.is_numeric() => Some("0"),
+            ty if ty.is_string() && !ty.is_lob() => Some(""),
+            _ => None,
+        };
+        let mut column = Column::new(meta.name.clone(), ty, 0);
+        column.nullable = expr.nullable;
+        column.names_collation = names_collation && column.sql_type.is_text();
+        MadeColumn { column, default }
     }
-    if !expr.nullable {
-        text.push_str(" NOT NULL");
-        if ty.is_numeric() && !matches!(ty, SqlType::Bit { .. }) {
-            text.push_str(" DEFAULT '0'");
-        } else if ty.is_string() && !ty.is_lob() && !matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. })
-        {
-            text.push_str(" DEFAULT ''");
+
+    /// The column as the table has it; its ordinal is still to be given.
+    pub(super) fn define(&self, definer: &mut Definer<'_>) -> SqlResult<Column> {
+        let mut column = self.column.clone();
+        column::check_column_name(&column.name)?;
+        types::check_length(&column.name, &column.sql_type)?;
+        if let Some(text) = self.default {
+            let literal = ast::StringLiteral { value: text.as_bytes().to_vec(), charset: None };
+            let literal = ast::Expr::Literal(ast::Literal::String(literal));
+            column::set_default(definer, &mut column, &ast::ColumnDefault::Literal(literal))?;
         }
+        Ok(column)
     }
-    text
+
+    /// What of its type is deprecated, as if it had been declared. MySQL says nothing of its character set.
+    fn deprecated(&self) -> Vec<Deprecated> {
+        let mut noted = Vec::new();
+        let ty = &self.column.sql_type;
+        if let SqlType::Float { digits: Some(_), .. } | SqlType::Double { digits: Some(_), .. } = ty {
+            noted.push(Deprecated::FloatDigits);
+        }
+        if let SqlType::Float { unsigned: true, .. }
+        | SqlType::Double { unsigned: true, .. }
+        | SqlType::Decimal { unsigned: true, .. } = ty
+        {
+            noted.push(Deprecated::UnsignedFraction);
+        }
+        noted
+    }
 }
 
 /// Whether an expression is an integer constant of at most eight digits.

@@ -11,6 +11,7 @@
 //! | [`conversion`] | types that change under rows |
 //! | [`rows`] | the rows of a table whose definition changes |
 //! | `from_query` | CREATE TABLE ... SELECT |
+//! | `question` | what a statement asks of the tables it has locked |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
 //! | `stored` | DROP of stored programs and views |
 //!
@@ -30,6 +31,7 @@ pub mod foreign;
 mod from_query;
 pub mod maintain;
 mod page_sink;
+mod question;
 pub mod rows;
 mod stored;
 pub mod table;
@@ -46,23 +48,22 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
 use palisade_catalog::{CollationId, DateTime, TableDef, Timestamp, Value, Zone};
-use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
+use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
 use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{
-    AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
-    TableConstraint,
+    AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, Expr, ObjectName,
+    Query, Statement, TableConstraint,
 };
 
 use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
+use self::from_query::MadeColumn;
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
 use crate::exec::StatementContext;
 use crate::log_tables;
-use crate::run::send_rows;
 use crate::show::create;
 use crate::show::schema::is_virtual_name;
-use crate::sink::Collected;
 use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
@@ -106,7 +107,7 @@ pub async fn execute(
             ddl.alter_database(statement.name.as_deref(), &statement.options).await?
         }
         Statement::DropDatabase(statement) => ddl.drop_database(&statement.name, statement.if_exists).await?,
-        Statement::CreateTable(statement) => ddl.create_table(statement).await?,
+        Statement::CreateTable(statement) => ddl.create_table(statement, &[]).await?,
         Statement::AlterTable(statement) => ddl.alter_table(statement).await?,
         Statement::CreateIndex(statement) => ddl.alter_table(&alter::of_create_index(statement)).await?,
         Statement::DropIndex(statement) => ddl.alter_table(&alter::of_drop_index(statement)).await?,
@@ -123,6 +124,17 @@ pub async fn execute(
         _ => return Ok(None),
     };
     Ok(Some(done))
+}
+
+/// CREATE TABLE without its query, which has made these columns.
+async fn create_table(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    session: &mut Session,
+    statement: &CreateTable,
+    made: &[MadeColumn],
+) -> SqlResult<Completion> {
+    Ddl { engine, host, session }.create_table(statement, made).await
 }
 
 /// 1062 for existing rows that collide in an index that is to be unique.
@@ -324,7 +336,8 @@ impl Ddl<'_> {
         if required && !has_key { Err(mysql_error!(ER_TABLE_WITHOUT_PK)) } else { Ok(()) }
     }
 
-    async fn create_table(&mut self, statement: &CreateTable) -> SqlResult<Completion> {
+    /// CREATE TABLE; `made` are the columns that a query adds.
+    async fn create_table(&mut self, statement: &CreateTable, made: &[MadeColumn]) -> SqlResult<Completion> {
         if statement.temporary {
             return unsupported("temporary tables");
         }
@@ -370,7 +383,7 @@ impl Ddl<'_> {
             }
             None => {
                 let mut definer = self.definer(&mut warnings);
-                let defined = table::define(&mut definer, statement, &schema.name, schema.collation);
+                let defined = table::define(&mut definer, statement, made, schema);
                 if defined.is_err() {
                     self.warn(std::mem::take(&mut warnings));
                 }
@@ -634,8 +647,9 @@ impl Ddl<'_> {
             let columns = key.columns.iter();
             let values = columns.map(|place| draft.value_of_rows(definer, old, usize::from(*place)));
             // With a NULL in it, it demands nothing.
-            let Some(values) = values.collect::<SqlResult<Option<Vec<String>>>>()? else { continue };
-            if self.has_rows(lock, &foreign::orphans(&draft.def, key, &values)).await? {
+            let Some(values) = values.collect::<SqlResult<Option<Vec<Expr>>>>()? else { continue };
+            let orphans = question::orphans(&draft.def, key, &values);
+            if !self.query(lock, &orphans).await?.is_empty() {
                 let line = create::foreign_key_line(&draft.def, key);
                 let shown = format!(" (`{}`.`{}`, {line})", draft.def.schema, draft.def.name);
                 return Err(mysql_error!(ER_NO_REFERENCED_ROW_2, shown));
@@ -645,54 +659,18 @@ impl Ddl<'_> {
     }
 
     /// How many rows a locked table has.
-    async fn count_rows(&mut self, lock: &ExclusiveLock, name: &TableName) -> SqlResult<u64> {
-        let text =
-            format!("SELECT COUNT(*) FROM {}.{}", create::quoted(&name.schema), create::quoted(&name.table));
-        match self.rows_of(lock, &text).await?.pop().and_then(|mut row| row.pop()) {
-            Some(Value::Int(rows)) => Ok(rows as u64),
+    async fn count_rows(&self, lock: &ExclusiveLock, name: &TableName) -> SqlResult<u64> {
+        let rows = self.query(lock, &question::row_count(name)).await?;
+        match rows.first().map(Vec::as_slice) {
+            Some([Value::Int(rows)]) => Ok(*rows as u64),
             other => unreachable!("COUNT(*) is a whole number, not {other:?}"),
         }
     }
 
-    /// Whether a query over locked tables has a row.
-    async fn has_rows(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<bool> {
-        Ok(!self.rows_of(lock, text).await?.is_empty())
-    }
-
-    /// The rows of a query over locked tables.
-    async fn rows_of(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<Vec<Vec<Value>>> {
-        let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
-        let Statement::Query(query) = parsed.map_err(crate::sql::parse_error)? else {
-            return unsupported("this check");
-        };
-        // It is the statement's own: neither LOCK TABLES nor privileges are about it.
-        let locks = self.session.locks.take();
-        let restricted = std::mem::take(&mut self.session.state.restricted);
-        let planned = {
-            let dictionary = self.engine.dictionary();
-            let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
-            binder.query(&query).and_then(|query| Ok(Arc::new(binder.finish(Some(query))?)))
-        };
-        (self.session.locks, self.session.state.restricted) = (locks, restricted);
-        let plan = planned?;
-        let (engine, host) = (self.engine, self.host);
-        let session = &mut *self.session;
-        let transaction =
-            session.transaction_buffers(engine, IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
-        transaction.restart(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
-        transaction.hold_exclusive(lock);
-        transaction.start_statement();
-        let mut context = StatementContext::new(self.session, host, engine, &[], Some(plan.clone()));
-        let mut cx = context.view();
-        let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT without a query"))?;
-        let mut collected = Collected::default();
-        let sent = send_rows(&mut cx, query, &mut collected).await;
-        drop(context);
-        if let Some(transaction) = &mut self.session.transaction {
-            transaction.rollback().await?;
-        }
-        self.session.hold_own_locks();
-        sent.map(|_| collected.rows)
+    /// The rows of a query over locked tables, which is the statement's own: neither LOCK TABLES nor privileges nor the
+    /// session's variables are about it.
+    async fn query(&self, lock: &ExclusiveLock, query: &Query) -> SqlResult<Vec<Vec<Value>>> {
+        crate::internal::query_locked(self.engine, self.host, self.session, lock, query).await
     }
 
     /// The foreign keys of other tables follow a table's new name and its columns' new names.

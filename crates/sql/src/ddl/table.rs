@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{
-    Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, MAX_COLUMNS, TableDef, Visibility,
+    Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, MAX_COLUMNS, Schema, TableDef, Visibility,
 };
 use palisade_catalog::{CollationId, SqlType};
 use palisade_expr::mode::SqlMode;
@@ -19,6 +19,7 @@ use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
+use super::from_query::MadeColumn;
 use super::page_sink::{self, PAGE_SINK};
 use super::{Definer, attribute, column, compression, expression, foreign, types, unsupported};
 use crate::{SqlError, SqlResult};
@@ -30,17 +31,17 @@ const LONGEST_KEY: u32 = 3072;
 /// Longest part of an index key in the row formats COMPACT and REDUNDANT, in bytes.
 const LONGEST_OLD_PART: u32 = 767;
 
-/// The definition that `statement` describes; `collation` is the schema's default. Warnings go to `definer`.
-pub fn define(
+/// The definition that `statement` describes, with the columns that its query has made. Warnings go to `definer`.
+pub(super) fn define(
     definer: &mut Definer<'_>,
     statement: &CreateTable,
-    schema: &str,
-    collation: CollationId,
+    made: &[MadeColumn],
+    schema: &Schema,
 ) -> SqlResult<TableDef> {
     let mut def = TableDef {
-        schema: schema.to_owned(),
+        schema: schema.name.clone(),
         name: statement.name.name.clone(),
-        collation: table_collation(&statement.options, collation)?,
+        collation: table_collation(&statement.options, schema.collation)?,
         ..TableDef::default()
     };
     if statement.partitioning.is_some() {
@@ -50,7 +51,7 @@ pub fn define(
         set_option(definer, &mut def, option)?;
     }
     // Before any of them is looked at: each is compared with those before it.
-    if statement.columns.len() > MAX_COLUMNS {
+    if statement.columns.len() + made.len() > MAX_COLUMNS {
         return Err(mysql_error!(ER_TOO_MANY_FIELDS));
     }
     let mut explicitly_null = Vec::new();
@@ -58,9 +59,7 @@ pub fn define(
     let mut column_checks = Vec::new();
     for definition in &statement.columns {
         let defined = column::define(definer, definition, def.collation)?;
-        if def.column_index(&defined.column.name).is_some() {
-            return Err(mysql_error!(ER_DUP_FIELDNAME, defined.column.name));
-        }
+        check_is_new(&def, &defined.column)?;
         for (wanted, kind) in [(defined.primary, IndexKind::Primary), (defined.unique, IndexKind::Unique)] {
             if wanted {
                 keys.push(key_over(kind, &defined.column.name));
@@ -69,10 +68,14 @@ pub fn define(
         if defined.explicitly_null {
             explicitly_null.push(def.columns.len());
         }
-        let mut column = defined.column;
-        column_checks.extend(defined.checks.into_iter().map(|check| (column.name.clone(), check)));
-        column.ordinal = Some(def.columns.len() as u16);
-        def.columns.push(column);
+        let name = defined.column.name.clone();
+        column_checks.extend(defined.checks.into_iter().map(|check| (name.clone(), check)));
+        push_column(&mut def, defined.column);
+    }
+    for column in made {
+        let column = column.define(definer)?;
+        check_is_new(&def, &column)?;
+        push_column(&mut def, column);
     }
     if def.columns.is_empty() {
         return Err(mysql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
@@ -117,6 +120,19 @@ pub fn define(
     check_visibility(&def)?;
     check_document_id(&def)?;
     Ok(def)
+}
+
+/// 1060 if there is a column of that name.
+fn check_is_new(def: &TableDef, column: &Column) -> SqlResult<()> {
+    match def.column_index(&column.name) {
+        Some(_) => Err(mysql_error!(ER_DUP_FIELDNAME, column.name)),
+        None => Ok(()),
+    }
+}
+
+fn push_column(def: &mut TableDef, column: Column) {
+    let ordinal = Some(def.columns.len() as u16);
+    def.columns.push(Column { ordinal, ..column });
 }
 
 /// The column by which full-text indexes number rows is called so and is as they need it, whether there are

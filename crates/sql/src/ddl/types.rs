@@ -136,6 +136,19 @@ pub fn declared(
     Ok(DeclaredType { sql_type, zerofill: ty.zerofill, display_width: None })
 }
 
+/// 1074 if a type that a query has given is longer than the same type may be declared.
+pub fn check_length(column: &str, ty: &SqlType) -> SqlResult<()> {
+    let (asked, most) = match ty {
+        SqlType::Char { length, .. } | SqlType::Binary { length } => (*length, 255),
+        SqlType::VarChar { length, collation } => {
+            (*length, 65_535 / u64::from(collation.get().charset.max_bytes()))
+        }
+        SqlType::VarBinary { length } => (*length, 65_535),
+        _ => return Ok(()),
+    };
+    length(column, asked.into(), most).map(drop)
+}
+
 /// Character types, ENUM and SET.
 fn text(column: &str, ty: &DataType, inherited: CollationId, client: CollationId) -> SqlResult<SqlType> {
     let mut collation = collation_of(ty.charset.as_deref(), ty.collation.as_deref(), inherited)?;

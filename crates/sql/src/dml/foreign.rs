@@ -198,7 +198,7 @@ impl Forbidden<'_> {
     fn is_hidden(&self, cx: &ExecContext<'_, '_>) -> bool {
         let hidden = |schema: &str, table: &str| !cx.execution.host.may_see(cx.session, schema, Some(table));
         let (child, key) = (self.child, self.key);
-        cx.session.restricted
+        cx.session.is_restricted()
             && (hidden(&child.schema, &child.name) || hidden(&key.referenced_schema, &key.referenced_table))
     }
 

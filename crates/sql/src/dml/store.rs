@@ -10,11 +10,10 @@ use palisade_catalog::{
     Charset, CollationId, Column, SqlType, Table, TableDef, Value, ValueRef, charset, row,
 };
 use palisade_expr::convert::display_text;
-use palisade_expr::error::not_supported;
 use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Expr, Node, Slot};
-use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
+use palisade_parser::ast;
 
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
@@ -144,16 +143,8 @@ impl Binder<'_> {
 
 /// Parses an expression that the dictionary keeps as text.
 pub fn parse_expression(text: &str) -> SqlResult<ast::Expr> {
-    let statement = format!("SELECT {text}");
-    let parsed = palisade_parser::parse(statement.as_bytes(), palisade_parser::ParseOptions::default())
-        .map_err(crate::sql::parse_error)?;
-    if let Statement::Query(query) = parsed
-        && let QueryBody::Select(select) = query.body
-        && let [SelectItem::Expr { expr, .. }] = select.items.as_slice()
-    {
-        return Ok(expr.clone());
-    }
-    Err(not_supported(text))
+    let options = palisade_parser::ParseOptions::default();
+    palisade_parser::parse_expression(text.as_bytes(), options).map_err(crate::sql::parse_error)
 }
 
 /// Makes the row with `value(i)` in column i of a table. One of long values is made on another thread.

@@ -64,7 +64,7 @@ impl Sql {
         }
         let Some(mut listing) = self.shower(session).listing(&show.what)? else {
             let statement = Statement::Show(Box::new(show.clone()));
-            return match self.host().clone().administer(session, &statement, sink).await {
+            return match self.host().administer(self, session, &statement, sink).await {
                 Some(result) => result,
                 None => Err(not_supported(show.what.name())),
             };

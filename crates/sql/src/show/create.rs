@@ -61,7 +61,8 @@ pub fn default_text(column: &Column) -> Option<String> {
     }
 }
 
-fn value_text(value: &Value, column: &Column) -> String {
+/// A value of a column as text.
+pub(crate) fn value_text(value: &Value, column: &Column) -> String {
     match value {
         Value::Bit { bits, .. } => format!("b'{bits:b}'"),
         // defaults of TIMESTAMP columns are shown in UTC, whatever the session's zone

@@ -222,7 +222,7 @@ impl Shower<'_> {
         let in_use = self.engine.tables_in_use();
         let tables = dictionary.all_tables().filter(|table| {
             database.is_none_or(|database| table.schema == database)
-                && (!self.session.state.restricted
+                && (!self.session.state.is_restricted()
                     || self.host.may_see(self.session.state, &table.schema, Some(&table.name)))
         });
         let row = |table: &Arc<Table>| {

@@ -88,7 +88,7 @@ impl VirtualRows {
     /// Begins to read a table: 1227 if the account may not read it.
     pub(crate) fn open(source: &Source<'_>, table: &TableDecl, mut wanted: Wanted) -> SqlResult<VirtualRows> {
         let is_storage = table.name == "FILES" || table.name.starts_with("INNODB_");
-        if is_storage && source.session.state.restricted && table.schema == INFORMATION_SCHEMA {
+        if is_storage && source.session.state.is_restricted() && table.schema == INFORMATION_SCHEMA {
             source.host.check_sees_storage(source.session.state)?;
         }
         let visibility = Visibility::of(source.session.state, table);
@@ -123,7 +123,7 @@ struct Visibility {
 impl Visibility {
     /// `None` if all sessions may know of all rows, or this one may.
     fn of(session: &SessionState, table: &TableDecl) -> Option<Visibility> {
-        if !session.restricted || table.schema != INFORMATION_SCHEMA {
+        if !session.is_restricted() || table.schema != INFORMATION_SCHEMA {
             return None;
         }
         Some(Visibility {

@@ -111,6 +111,7 @@ impl Host for Bench {
     }
     fn administer<'a>(
         &'a self,
+        _: &'a Sql,
         _: &'a mut Session,
         _: &'a Statement,
         _: &'a mut dyn ResultSink,
