@@ -1,4 +1,4 @@
-//! What SQL asks of the server: the [`Host`] of `sql`.
+//! What SQL asks of the server: the [`Host`](palisade_sql::Host) of `sql`.
 
 use std::ffi::OsStr;
 use std::future::poll_fn;
@@ -28,8 +28,9 @@ use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    Access, Awaited, BoxFuture, Completion, FileSource, FileTarget, ForeignKeyFailure, Host, ResultSink,
-    Scope, Services, Session, SessionState, SessionView, Sql, SqlResult, WaitOutcome,
+    Access, Administration, Authorization, Awaited, BoxFuture, Completion, FileSource, FileTarget, Files,
+    ForeignKeyFailure, Processes, ResultSink, Scope, Services, Session, SessionState, SessionView, Sql,
+    SqlResult, SystemVariables, VirtualTables, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
@@ -228,7 +229,58 @@ impl Services for ServerHost {
     }
 }
 
-impl Host for ServerHost {
+impl Authorization for ServerHost {
+    fn check_table(
+        &self,
+        session: &SessionState,
+        schema: &str,
+        table: &str,
+        access: Access,
+    ) -> SqlResult<()> {
+        self.check(session, |asker| asker.check_table(schema, table, access))
+    }
+
+    fn check_statement(&self, session: &SessionState, statement: &Statement) -> SqlResult<()> {
+        self.check(session, |asker| asker.check_statement(statement))
+    }
+
+    fn dynamic_privileges(&self) -> &'static [&'static str] {
+        crate::accounts::privilege::DYNAMIC
+    }
+
+    fn check_sees_storage(&self, session: &SessionState) -> SqlResult<()> {
+        self.check(session, |asker| asker.require(crate::accounts::privilege::Privileges::PROCESS))
+    }
+
+    fn may_see(&self, session: &SessionState, schema: &str, table: Option<&str>) -> bool {
+        self.asked(session, |asker| asker.sees(schema, table))
+    }
+
+    fn may_enter(&self, session: &SessionState, schema: &str) -> bool {
+        self.asked(session, |asker| asker.enters(schema))
+    }
+
+    fn column_privileges(&self, session: &SessionState, schema: &str, table: &str) -> Option<String> {
+        if !session.is_restricted() {
+            return None;
+        }
+        let granted = Asker::new(session, &self.accounts.load()).column_privileges(schema, table);
+        Some(granted.names().join(",").to_ascii_lowercase())
+    }
+
+    #[inline]
+    fn check_read_only(&self, session: &SessionState) -> SqlResult<()> {
+        match self.globals.read_only() {
+            None => Ok(()),
+            // The query logs go on.
+            Some(_) if session.is_internal() => Ok(()),
+            Some((_, false)) if self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN")) => Ok(()),
+            Some((option, _)) => Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, option)),
+        }
+    }
+}
+
+impl SystemVariables for ServerHost {
     fn set_variable(
         &self,
         session: &mut Session,
@@ -262,10 +314,6 @@ impl Host for ServerHost {
             session.changed_settings.push(id);
         }
         Ok(())
-    }
-
-    fn writes_log_table(&self, name: &str) -> bool {
-        table::is_written(&self.globals.load(), name)
     }
 
     fn persist_variable<'a>(
@@ -324,7 +372,9 @@ impl Host for ServerHost {
         let own = self.connections.get(session.state.connection_id).filter(|_| scope == Scope::Session);
         status::all(self, own.as_deref().map(|connection| (connection, session)))
     }
+}
 
+impl VirtualTables for ServerHost {
     fn virtual_tables(&self) -> Vec<&'static TableDecl> {
         virtual_tables::REGISTRY.declarations().collect()
     }
@@ -337,11 +387,9 @@ impl Host for ServerHost {
         let rows = virtual_tables::REGISTRY.rows(table, &virtual_tables::Source::new(self, session), wanted);
         rows.unwrap_or_else(|| Box::new(std::iter::empty()))
     }
+}
 
-    fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {
-        innodb_status::note_foreign_key_failure(self, session, failure);
-    }
-
+impl Processes for ServerHost {
     fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()> {
         let connection = self
             .connections
@@ -359,54 +407,6 @@ impl Host for ServerHost {
             return Err(mysql_error!(ER_QUERY_INTERRUPTED));
         }
         Ok(())
-    }
-
-    fn administer<'a>(
-        &'a self,
-        sql: &'a Sql,
-        session: &'a mut Session,
-        statement: &'a Statement,
-        sink: &'a mut dyn ResultSink,
-    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
-        Box::pin(async move { administration::administer(self, sql, session, statement, sink).await })
-    }
-
-    fn check_table(
-        &self,
-        session: &SessionState,
-        schema: &str,
-        table: &str,
-        access: Access,
-    ) -> SqlResult<()> {
-        self.check(session, |asker| asker.check_table(schema, table, access))
-    }
-
-    fn check_statement(&self, session: &SessionState, statement: &Statement) -> SqlResult<()> {
-        self.check(session, |asker| asker.check_statement(statement))
-    }
-
-    fn dynamic_privileges(&self) -> &'static [&'static str] {
-        crate::accounts::privilege::DYNAMIC
-    }
-
-    fn check_sees_storage(&self, session: &SessionState) -> SqlResult<()> {
-        self.check(session, |asker| asker.require(crate::accounts::privilege::Privileges::PROCESS))
-    }
-
-    fn may_see(&self, session: &SessionState, schema: &str, table: Option<&str>) -> bool {
-        self.asked(session, |asker| asker.sees(schema, table))
-    }
-
-    fn may_enter(&self, session: &SessionState, schema: &str) -> bool {
-        self.asked(session, |asker| asker.enters(schema))
-    }
-
-    fn column_privileges(&self, session: &SessionState, schema: &str, table: &str) -> Option<String> {
-        if !session.is_restricted() {
-            return None;
-        }
-        let granted = Asker::new(session, &self.accounts.load()).column_privileges(schema, table);
-        Some(granted.names().join(",").to_ascii_lowercase())
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {
@@ -467,6 +467,12 @@ impl Host for ServerHost {
         })
     }
 
+    fn monotonic(&self) -> Duration {
+        variables::monotonic()
+    }
+}
+
+impl Files for ServerHost {
     fn open_file<'a>(&'a self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
         let settings = self.globals.load();
         let datadir = settings.text(sysvar::DATADIR).unwrap_or("data").into();
@@ -489,20 +495,25 @@ impl Host for ServerHost {
             crate::files::create(datadir, allowed, OsStr::from_bytes(path).into(), synced).await
         })
     }
+}
 
-    #[inline]
-    fn check_read_only(&self, session: &SessionState) -> SqlResult<()> {
-        match self.globals.read_only() {
-            None => Ok(()),
-            // The query logs go on.
-            Some(_) if session.is_internal() => Ok(()),
-            Some((_, false)) if self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN")) => Ok(()),
-            Some((option, _)) => Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, option)),
-        }
+impl Administration for ServerHost {
+    fn writes_log_table(&self, name: &str) -> bool {
+        table::is_written(&self.globals.load(), name)
     }
 
-    fn monotonic(&self) -> Duration {
-        variables::monotonic()
+    fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {
+        innodb_status::note_foreign_key_failure(self, session, failure);
+    }
+
+    fn administer<'a>(
+        &'a self,
+        sql: &'a Sql,
+        session: &'a mut Session,
+        statement: &'a Statement,
+        sink: &'a mut dyn ResultSink,
+    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
+        Box::pin(async move { administration::administer(self, sql, session, statement, sink).await })
     }
 }
 

@@ -19,7 +19,7 @@ use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared,
 use palisade_protocol::{Capabilities, Output, Status};
 use palisade_sql::prepared_count::Counted;
 use palisade_sql::session::KEPT_LIMIT;
-use palisade_sql::{ColumnMeta, Host as _, PlanCache, Prepared, SqlResult};
+use palisade_sql::{ColumnMeta, PlanCache, Prepared, Processes as _, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};

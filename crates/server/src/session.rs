@@ -25,7 +25,7 @@ use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::command::Command as SqlCommand;
 use palisade_sql::prepared_count::Counted;
 use palisade_sql::session::SecurityContext;
-use palisade_sql::{Completion, Host as _, PlanCache, Session, SessionState};
+use palisade_sql::{Completion, PlanCache, Processes as _, Session, SessionState};
 use tracing::warn;
 
 use crate::accounts::privilege::Privileges;

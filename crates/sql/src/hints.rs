@@ -13,7 +13,7 @@ use palisade_expr::services::Scope;
 use palisade_parser::Hint;
 use palisade_parser::hint::HintValue;
 
-use crate::{Host, Session, SessionVariables};
+use crate::{Services, Session, SessionVariables, SystemVariables};
 
 /// The variables that SET_VAR sets in MySQL 9.7.
 #[rustfmt::skip]
@@ -43,7 +43,7 @@ pub struct BeforeHints {
 }
 
 /// Warns of hints that have no effect.
-pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+pub(crate) fn warn(host: &dyn Services, session: &mut Session, hints: &[Hint]) {
     for (position, hint) in hints.iter().enumerate() {
         let warning = match hint {
             Hint::Mistake { near, line } => MysqlError::with_message(
@@ -71,7 +71,7 @@ pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
 /// Gives the variables the values that a statement's hints say, until [`restore`]. A value that a variable
 /// does not take is a warning.
 #[inline]
-pub(crate) fn apply(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+pub(crate) fn apply(host: &(impl SystemVariables + ?Sized), session: &mut Session, hints: &[Hint]) {
     if !hints.is_empty() {
         apply_some(host, session, hints);
     }
@@ -91,7 +91,7 @@ pub(crate) fn keep_variables(session: &mut Session) {
 }
 
 #[cold]
-fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+fn apply_some(host: &(impl SystemVariables + ?Sized), session: &mut Session, hints: &[Hint]) {
     keep_variables(session);
     for (position, hint) in hints.iter().enumerate() {
         let Hint::SetVariable { name, value, .. } = hint else { continue };
@@ -140,4 +140,33 @@ fn is_repeated(hints: &[Hint], position: usize, name: &str) -> bool {
         .iter()
         .take(position)
         .any(|hint| matches!(hint, Hint::SetVariable { name: known, .. } if known.eq_ignore_ascii_case(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::doubles::Variables;
+
+    #[test]
+    fn each_variable_is_set_once_and_a_refusal_is_a_warning() {
+        let variables = Variables::but("sort_buffer_size");
+        let mut session = Session::new(1, "root", "localhost", SessionVariables::default(), 0);
+        let hint = |name: &str, value| {
+            let value = HintValue::Integer(value);
+            Hint::SetVariable { name: name.to_owned(), value, written: String::new() }
+        };
+        let hints = [
+            hint("max_execution_time", 5),
+            hint("max_execution_time", 6),
+            hint("sort_buffer_size", 1),
+            hint("port", 1),
+        ];
+        apply(&variables, &mut session, &hints);
+        let set = variables.set.lock().unwrap();
+        assert_eq!(*set, [("max_execution_time".to_owned(), Some(Value::Int(5)))]);
+        assert_eq!(session.state.warnings.count(), 1);
+        assert!(session.before_hints.is_some());
+        restore(&mut session);
+        assert!(session.before_hints.is_none());
+    }
 }

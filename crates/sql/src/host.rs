@@ -1,4 +1,19 @@
-//! The seam to the server: everything a statement needs that is not in the database.
+//! The seam to the server: everything a statement needs that is not in the database, by who asks for it.
+//!
+//! | trait | what it answers | who asks |
+//! |---|---|---|
+//! | [`Services`] | clock, random bits, values of variables | the evaluation of expressions |
+//! | [`Authorization`] | what the session's account may do and know of | binding, the dispatch of statements, SHOW |
+//! | [`SystemVariables`] | system variables and status counters | SET, hints, SHOW |
+//! | [`VirtualTables`] | tables that tell of the server | binding, virtual reads, SHOW |
+//! | [`Processes`] | connections: waiting, giving way, KILL | whatever waits |
+//! | [`Files`] | files on the server's machine | LOAD DATA, SELECT ... INTO OUTFILE |
+//! | [`Administration`] | statements that are the server's business, and what it keeps of others | the dispatch of statements, foreign keys |
+//!
+//! [`Host`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test a double of it.
+
+#[cfg(test)]
+pub(crate) mod doubles;
 
 use std::time::Duration;
 
@@ -102,10 +117,72 @@ pub trait FileTarget: Send {
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// What the server offers its sessions' statements, beside the [`Services`] to their expressions.
-/// `information_schema` tables that describe the dictionary are made here in `sql`; the host adds those that
-/// describe the server.
-pub trait Host: Services {
+/// Everything that `sql` asks of the server.
+pub trait Host:
+    Services + Authorization + SystemVariables + VirtualTables + Processes + Files + Administration
+{
+}
+
+impl<T> Host for T where
+    T: Services + Authorization + SystemVariables + VirtualTables + Processes + Files + Administration
+{
+}
+
+/// What the session's account may do. Where there are no accounts, everyone may do everything.
+pub trait Authorization: Send + Sync {
+    /// Whether the session's account may do that to a table: 1142 if not. Asked of
+    /// [restricted](SessionState::is_restricted) sessions only, as is [`check_statement`](Self::check_statement).
+    fn check_table(
+        &self,
+        _session: &SessionState,
+        _schema: &str,
+        _table: &str,
+        _access: Access,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
+    /// decide it.
+    fn check_statement(&self, _session: &SessionState, _statement: &Statement) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each
+    /// change and each commit of one: it must cost next to nothing.
+    fn check_read_only(&self, _session: &SessionState) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether the session's account may know of a schema, or of a table in it.
+    fn may_see(&self, _session: &SessionState, _schema: &str, _table: Option<&str>) -> bool {
+        true
+    }
+
+    /// Whether a schema may become the session's default one.
+    fn may_enter(&self, _session: &SessionState, _schema: &str) -> bool {
+        true
+    }
+
+    /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty
+    /// if it may not know of them. `None` if it may do everything.
+    fn column_privileges(&self, _session: &SessionState, _schema: &str, _table: &str) -> Option<String> {
+        None
+    }
+
+    /// 1227 unless the session's account may see what everyone does (PROCESS).
+    fn check_sees_storage(&self, _session: &SessionState) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Privileges that come by name.
+    fn dynamic_privileges(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// System variables and status counters.
+pub trait SystemVariables: Send + Sync {
     /// Sets a system variable; `None` is `DEFAULT`. Errors: 1193 unknown, 1231 wrong value, 1232 wrong type,
     /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`SessionState::variables`]: keep
     /// it in step.
@@ -135,92 +212,24 @@ pub trait Host: Services {
 
     /// Every status counter with its value as text, in order of name.
     fn status(&self, session: SessionView<'_>, scope: Scope) -> Vec<(String, String)>;
+}
 
+/// Tables that the server provides. Those that describe the dictionary are made in `sql`.
+pub trait VirtualTables: Send + Sync {
     /// The virtual tables that the server provides, as far as information_schema lists them.
     fn virtual_tables(&self) -> Vec<&'static TableDecl>;
 
     /// A virtual table that the server provides, by its name in any case; `None` if there is none.
     fn find_virtual_table(&self, schema: &str, name: &str) -> Option<&'static TableDecl>;
 
-    /// Privileges that come by name.
-    fn dynamic_privileges(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// 1227 unless the session's account may see what everyone does (PROCESS).
-    fn check_sees_storage(&self, _session: &SessionState) -> SqlResult<()> {
-        Ok(())
-    }
-
     /// The rows of a virtual table that the server provides; rows that are not wanted may be left out.
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows;
+}
 
-    /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
-    /// still there. If it has gone, the session is [killed](SessionState::kill).
-    fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
-        Box::pin(crate::run::yield_now())
-    }
-
-    /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
-    /// thousand rows of an INSERT IGNORE.
-    fn note_foreign_key_failure(&self, _session: &SessionState, _failure: ForeignKeyFailure<'_>) {}
-
+/// Connections, and the threads that serve them.
+pub trait Processes: Send + Sync {
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
     fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()>;
-
-    /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
-    /// STATUS. `None` if the host does not know this one; it is then answered with 1235. What the host asks for that in SQL
-    /// runs in an [`InternalSession`](crate::InternalSession) of `sql`.
-    fn administer<'a>(
-        &'a self,
-        sql: &'a Sql,
-        session: &'a mut Session,
-        statement: &'a Statement,
-        sink: &'a mut dyn ResultSink,
-    ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
-
-    /// Whether the session's account may do that to a table: 1142 if not. Asked of
-    /// [restricted](SessionState::is_restricted) sessions only, as are the next two. Where there are no
-    /// accounts, everyone may do everything.
-    fn check_table(
-        &self,
-        _session: &SessionState,
-        _schema: &str,
-        _table: &str,
-        _access: Access,
-    ) -> SqlResult<()> {
-        Ok(())
-    }
-
-    /// Whether a query log is written to its table in the schema `mysql`, which has that name.
-    fn writes_log_table(&self, _table: &str) -> bool {
-        false
-    }
-
-    /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
-    /// decide it.
-    fn check_statement(&self, _session: &SessionState, _statement: &Statement) -> SqlResult<()> {
-        Ok(())
-    }
-
-    /// Whether the session's account may know of a schema, or of a table in it.
-    fn may_see(&self, _session: &SessionState, _schema: &str, _table: Option<&str>) -> bool {
-        true
-    }
-
-    /// Whether a schema may become the session's default one.
-    fn may_enter(&self, _session: &SessionState, _schema: &str) -> bool {
-        true
-    }
-
-    /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty
-    /// if it may not know of them. `None` if it may do everything.
-    fn column_privileges(&self, _session: &SessionState, _schema: &str, _table: &str) -> Option<String> {
-        None
-    }
-
-    /// A session prepares a statement: 1461 if there are too many already.
-    fn count_prepared(&self) -> SqlResult<Counted>;
 
     /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its session waits for
     /// anything but the machine has killed it.
@@ -232,6 +241,21 @@ pub trait Host: Services {
         limit: Option<Duration>,
     ) -> BoxFuture<'a, WaitOutcome>;
 
+    /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
+    /// still there. If it has gone, the session is [killed](SessionState::kill).
+    fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
+        Box::pin(crate::run::yield_now())
+    }
+
+    /// A session prepares a statement: 1461 if there are too many already.
+    fn count_prepared(&self) -> SqlResult<Counted>;
+
+    /// Time that only grows, since some moment.
+    fn monotonic(&self) -> Duration;
+}
+
+/// Files on the server's machine.
+pub trait Files: Send + Sync {
     /// Opens a file of the server's machine that a statement reads: 1290 unless `secure_file_priv` allows it.
     fn open_file<'a>(&'a self, _path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
@@ -246,15 +270,27 @@ pub trait Host: Services {
     ) -> BoxFuture<'a, SqlResult<Box<dyn FileTarget>>> {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
     }
+}
 
-    /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each
-    /// change and each commit of one: it must cost next to nothing.
-    fn check_read_only(&self, _session: &SessionState) -> SqlResult<()> {
-        Ok(())
+/// Statements that are the server's business, and what it keeps of others.
+pub trait Administration: Send + Sync {
+    /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
+    /// STATUS. `None` if the host does not know this one; it is then answered with 1235. What the host asks for that in SQL
+    /// runs in an [`InternalSession`](crate::InternalSession) of `sql`.
+    fn administer<'a>(
+        &'a self,
+        sql: &'a Sql,
+        session: &'a mut Session,
+        statement: &'a Statement,
+        sink: &'a mut dyn ResultSink,
+    ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
+
+    /// Whether a query log is written to its table in the schema `mysql`, which has that name.
+    fn writes_log_table(&self, _table: &str) -> bool {
+        false
     }
 
-    /// Time that only grows, since some moment.
-    fn monotonic(&self) -> Duration {
-        Duration::from_micros(u64::try_from(self.unix_micros()).unwrap_or(0))
-    }
+    /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
+    /// thousand rows of an INSERT IGNORE.
+    fn note_foreign_key_failure(&self, _session: &SessionState, _failure: ForeignKeyFailure<'_>) {}
 }

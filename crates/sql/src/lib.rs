@@ -61,7 +61,10 @@ mod values;
 pub mod work;
 pub mod xa;
 
-pub use host::{Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Side, WaitOutcome};
+pub use host::{
+    Access, Administration, Authorization, Awaited, FileSource, FileTarget, Files, ForeignKeyFailure, Host,
+    Processes, Side, SystemVariables, VirtualTables, WaitOutcome,
+};
 pub use internal::InternalSession;
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
 pub use plan_cache::{PlanCache, Prepared};

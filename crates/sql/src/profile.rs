@@ -19,7 +19,7 @@ use std::time::Duration;
 use palisade_catalog::{Decimal, Value};
 use palisade_parser::ast::{Limit, ShowWhat};
 
-use crate::{Awaited, Host, Session};
+use crate::{Awaited, Processes, Session};
 
 /// Bytes of a statement's text that are kept.
 const TEXT_KEPT: usize = 300;
@@ -161,7 +161,7 @@ pub(crate) fn is_about_profiles(what: &ShowWhat) -> bool {
 impl Session {
     /// A statement begins that is sent by the client.
     #[inline]
-    pub fn begin_profile(&mut self, host: &dyn Host) {
+    pub fn begin_profile(&mut self, host: &(impl Processes + ?Sized)) {
         if self.state.variables.profiling {
             self.begin_first_stage(host.monotonic());
         }
@@ -176,7 +176,7 @@ impl Session {
 
     /// A stage of the statement begins.
     #[inline]
-    pub fn begin_stage(&mut self, host: &dyn Host, name: &'static str) {
+    pub fn begin_stage(&mut self, host: &(impl Processes + ?Sized), name: &'static str) {
         if let Some(profiles) = &mut self.profiles {
             profiles.begin_stage(name, host.monotonic());
         }
@@ -184,7 +184,7 @@ impl Session {
 
     /// The statement has done what it is for; not all kinds of statements say so themselves.
     #[inline]
-    pub(crate) fn reach_end(&mut self, host: &dyn Host) {
+    pub(crate) fn reach_end(&mut self, host: &(impl Processes + ?Sized)) {
         const END: &str = "end";
         let current = self.profiles.as_ref().and_then(|profiles| profiles.current.as_ref());
         if current.is_some_and(|current| current.stages.iter().all(|stage| stage.name != END)) {
@@ -201,7 +201,7 @@ impl Session {
 
     /// The statement of that text has ended: its profile is kept, if `profiling` is still on.
     #[inline]
-    pub fn end_profile(&mut self, host: &dyn Host, text: &[u8]) {
+    pub fn end_profile(&mut self, host: &(impl Processes + ?Sized), text: &[u8]) {
         if self.profiles.is_some() {
             self.keep_profile(host.monotonic(), text);
         }
@@ -227,7 +227,7 @@ impl Session {
 #[inline]
 pub(crate) fn begin_wait(
     profiles: &mut Option<Box<Profiles>>,
-    host: &dyn Host,
+    host: &(impl Processes + ?Sized),
     awaited: Awaited,
 ) -> Option<&'static str> {
     let profiles = profiles.as_mut()?;
@@ -244,7 +244,11 @@ pub(crate) fn begin_wait(
 
 /// A wait has ended.
 #[inline]
-pub(crate) fn end_wait(profiles: &mut Option<Box<Profiles>>, host: &dyn Host, before: Option<&'static str>) {
+pub(crate) fn end_wait(
+    profiles: &mut Option<Box<Profiles>>,
+    host: &(impl Processes + ?Sized),
+    before: Option<&'static str>,
+) {
     if let (Some(profiles), Some(before)) = (profiles, before) {
         profiles.begin_stage(before, host.monotonic());
     }
@@ -262,6 +266,7 @@ fn statement_text(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::doubles::Clock;
 
     fn at(micros: u64) -> Duration {
         Duration::from_micros(micros)
@@ -275,11 +280,14 @@ mod tests {
     }
 
     fn run(session: &mut Session, text: &str, stages: &[(&'static str, u64)], end: u64) {
-        session.begin_first_stage(at(0));
+        let clock = Clock::default();
+        session.begin_profile(&clock);
         for (name, begun) in stages {
-            session.profiles.as_mut().unwrap().begin_stage(name, at(*begun));
+            clock.set(*begun);
+            session.begin_stage(&clock, name);
         }
-        session.keep_profile(at(end), text.as_bytes());
+        clock.set(end);
+        session.end_profile(&clock, text.as_bytes());
     }
 
     fn shown(rows: Vec<Vec<Value>>, columns: usize) -> Vec<String> {

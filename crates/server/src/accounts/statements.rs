@@ -68,7 +68,7 @@ pub(crate) async fn execute(
         return Some(Err(error));
     }
     if changes_accounts(statement)
-        && let Err(denied) = palisade_sql::Host::check_read_only(host, &session.state)
+        && let Err(denied) = palisade_sql::Authorization::check_read_only(host, &session.state)
     {
         return Some(Err(denied));
     }

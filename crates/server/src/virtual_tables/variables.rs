@@ -3,7 +3,7 @@
 use palisade_base::sysvar::{Kind, Scope as Declared, VariableId};
 use palisade_catalog::{Timestamp, Value};
 use palisade_schema::{Rows, Wanted, virtual_table};
-use palisade_sql::{Host as _, Scope};
+use palisade_sql::{Scope, SystemVariables as _};
 
 use super::{Definition, Source, Tables, of_each, optional_text, text};
 use crate::variable_sources::{self, range};

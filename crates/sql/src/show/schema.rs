@@ -10,7 +10,7 @@ use palisade_schema::{Named, Row, Rows, TableDecl, Wanted};
 
 use super::information_schema::{self, INFORMATION_SCHEMA, Source};
 use crate::bind::Binder;
-use crate::{Host, SessionState, SqlResult};
+use crate::{Authorization, SessionState, SqlResult, VirtualTables};
 
 /// The schemas that exist without being in the dictionary.
 pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, "performance_schema"];
@@ -21,12 +21,12 @@ pub fn is_virtual_name(name: &str) -> bool {
 }
 
 /// Whether a schema has only virtual tables.
-pub fn is_virtual_schema(host: &dyn Host, name: &str) -> bool {
+pub fn is_virtual_schema(host: &dyn VirtualTables, name: &str) -> bool {
     is_virtual_name(name) || host.virtual_tables().iter().any(|table| table.schema.eq_ignore_ascii_case(name))
 }
 
 /// 1044 for changes of a virtual schema.
-pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &SessionState) -> SqlResult<()> {
+pub fn refuse_virtual(host: &dyn VirtualTables, schema: &str, session: &SessionState) -> SqlResult<()> {
     if is_virtual_schema(host, schema) {
         return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, schema));
     }
@@ -34,7 +34,7 @@ pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &SessionState) -> 
 }
 
 /// The virtual table of that name, in any case.
-pub(crate) fn find(host: &dyn Host, schema: &str, name: &str) -> Option<&'static TableDecl> {
+pub(crate) fn find(host: &dyn VirtualTables, schema: &str, name: &str) -> Option<&'static TableDecl> {
     information_schema::find(schema, name).or_else(|| host.find_virtual_table(schema, name))
 }
 
@@ -101,7 +101,7 @@ impl VirtualRows {
     }
 
     /// The next row, or that it is hidden.
-    pub(crate) fn pull(&mut self, host: &dyn Host, session: &SessionState) -> Pulled {
+    pub(crate) fn pull(&mut self, host: &dyn Authorization, session: &SessionState) -> Pulled {
         let Some(mut row) = self.rows.next() else { return Pulled::End };
         match &self.visibility {
             Some(visibility) if !visibility.admits(host, session, &mut row) => Pulled::Hidden,
@@ -139,7 +139,7 @@ impl Visibility {
     }
 
     /// Whether the account may know of the row. Of a column the row tells what the account may do to it.
-    fn admits(&self, host: &dyn Host, session: &SessionState, row: &mut Row) -> bool {
+    fn admits(&self, host: &dyn Authorization, session: &SessionState, row: &mut Row) -> bool {
         let text = |place: usize| match row.get(place) {
             Some(Value::Bytes(text)) => String::from_utf8_lossy(text).into_owned(),
             _ => String::new(),
@@ -156,5 +156,53 @@ impl Visibility {
             *privileges = Value::bytes(own);
         }
         sees
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionVariables;
+    use crate::host::doubles::{Knows, Tables};
+    use crate::session::Authority;
+
+    static SERVERS_OWN: TableDecl = TableDecl { schema: "performance_schema", name: "threads", columns: &[] };
+
+    fn session(authority: Authority) -> SessionState {
+        let mut session = SessionState::new(1, "u", "localhost", SessionVariables::default(), 0);
+        session.security.authority = authority;
+        session
+    }
+
+    #[test]
+    fn the_servers_tables_are_found_beside_those_of_the_dictionary() {
+        static OWN: [&TableDecl; 1] = [&SERVERS_OWN];
+        let host = Tables(&OWN);
+        assert!(find(&host, "Information_schema", "tables").is_some());
+        assert_eq!(find(&host, "PERFORMANCE_SCHEMA", "THREADS").map(|table| table.name), Some("threads"));
+        assert!(find(&host, "performance_schema", "tables").is_none());
+        assert!(is_virtual_schema(&host, "Performance_Schema") && !is_virtual_schema(&host, "test"));
+        let refused = refuse_virtual(&host, "performance_schema", &session(Authority::Unrestricted));
+        assert_eq!(refused.unwrap_err().number(), 1044);
+    }
+
+    #[test]
+    fn an_account_is_told_of_what_it_may_know() {
+        let table = information_schema::find(INFORMATION_SCHEMA, "COLUMNS").unwrap();
+        assert!(Visibility::of(&session(Authority::Unrestricted), table).is_none());
+        assert!(Visibility::of(&session(Authority::Internal), table).is_none());
+        let session = session(Authority::Restricted);
+        let visibility = Visibility::of(&session, table).unwrap();
+        let privileges = visibility.privileges.unwrap();
+        let told = |schema: &str, name: &str| {
+            let mut values = vec![Value::Null; table.columns.len()];
+            values[visibility.schema] = Value::bytes(schema);
+            values[visibility.table.unwrap()] = Value::bytes(name);
+            let mut row: Row = values.into();
+            visibility.admits(&Knows("own"), &session, &mut row).then(|| row[privileges].clone())
+        };
+        assert_eq!(told("own", "t"), Some(Value::bytes("select")));
+        assert_eq!(told("own", "secret"), None);
+        assert_eq!(told("other", "t"), None);
     }
 }

@@ -79,45 +79,54 @@ impl Services for Bench {
     }
 }
 
-impl Host for Bench {
+impl Authorization for Bench {}
+
+impl SystemVariables for Bench {
+    fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn variables(&self, _: &SessionState, _: Scope) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn status(&self, _: SessionView<'_>, _: Scope) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+impl VirtualTables for Bench {
+    fn virtual_tables(&self) -> Vec<&'static TableDecl> {
+        Vec::new()
+    }
+
+    fn find_virtual_table(&self, _: &str, _: &str) -> Option<&'static TableDecl> {
+        None
+    }
+
+    fn virtual_rows(&self, _: SessionView<'_>, _: &TableDecl, _: &Wanted) -> Rows {
+        Box::new(std::iter::empty())
+    }
+}
+
+impl Processes for Bench {
+    fn monotonic(&self) -> Duration {
+        Duration::from_micros(self.unix_micros() as u64)
+    }
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         count_down(&self.killed);
         Box::pin(palisade_sql::run::yield_now())
     }
-    fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
-        Ok(())
-    }
-    fn variables(&self, _: &SessionState, _: Scope) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn status(&self, _: SessionView<'_>, _: Scope) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn virtual_tables(&self) -> Vec<&'static TableDecl> {
-        Vec::new()
-    }
-    fn find_virtual_table(&self, _: &str, _: &str) -> Option<&'static TableDecl> {
-        None
-    }
-    fn virtual_rows(&self, _: SessionView<'_>, _: &TableDecl, _: &Wanted) -> Rows {
-        Box::new(std::iter::empty())
-    }
+
     fn count_prepared(&self) -> SqlResult<Counted> {
         self.prepared_statements.one_more(u64::MAX)
     }
+
     fn kill(&self, _: &SessionState, _: u64, _: bool) -> SqlResult<()> {
         Ok(())
     }
-    fn administer<'a>(
-        &'a self,
-        _: &'a Sql,
-        _: &'a mut Session,
-        _: &'a Statement,
-        _: &'a mut dyn ResultSink,
-    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
-        Box::pin(async { None })
-    }
+
     fn wait<'a>(
         &'a self,
         _: u64,
@@ -135,6 +144,20 @@ impl Host for Bench {
                 Poll::Pending => Poll::Pending,
             }
         }))
+    }
+}
+
+impl Files for Bench {}
+
+impl Administration for Bench {
+    fn administer<'a>(
+        &'a self,
+        _: &'a Sql,
+        _: &'a mut Session,
+        _: &'a Statement,
+        _: &'a mut dyn ResultSink,
+    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
+        Box::pin(async { None })
     }
 }
 

@@ -40,7 +40,7 @@ use palisade_catalog::{CollationId, Timestamp, Value};
 use palisade_engine::{Dictionary, Engine, Table};
 use palisade_schema::{Origin, Registry, Row, Rows, TableDecl, Wanted};
 
-use crate::{Host, SessionView};
+use crate::{Host, SessionView, VirtualTables};
 
 /// What rows are made from.
 pub struct Source<'a> {
@@ -105,7 +105,7 @@ pub fn find(schema: &str, name: &str) -> Option<&'static TableDecl> {
 }
 
 /// All virtual tables that are listed: those of here and the server's.
-fn declarations(host: &dyn Host) -> Vec<&'static TableDecl> {
+fn declarations(host: &dyn VirtualTables) -> Vec<&'static TableDecl> {
     REGISTRY.declarations().chain(host.virtual_tables()).collect()
 }
 
