@@ -27,6 +27,7 @@
 //! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 //! | [`session_state`] | what of a session expressions see: variables, warnings, user variables |
+//! | [`session_variables`] | what system variables mean to a statement, a row for each |
 //! | [`services`] | what evaluation asks the server: system variables, clock, random bits, named locks |
 //! | [`memory`] | what a statement and a session hold, and how much they may |
 //! | [`named_locks`] | GET_LOCK's locks, and those who wait for them |
@@ -76,6 +77,7 @@ pub mod place;
 pub mod print;
 pub mod services;
 pub mod session_state;
+pub mod session_variables;
 pub mod warning;
 
 pub use cast::CastTarget;
@@ -84,4 +86,5 @@ pub use context::{Context, Frame, Slot};
 pub use error::{SqlAttempt, SqlError, SqlResult};
 pub use node::{ArithmeticOp, BitOp, Coercibility, Expr, Loss, Node, Numeric, Subquery, SubqueryUse, Truth};
 pub use services::{Scope, Services};
-pub use session_state::{SessionState, SessionVariables};
+pub use session_state::SessionState;
+pub use session_variables::SessionVariables;

@@ -29,7 +29,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_io::heap;
 
-use crate::session_state::SessionVariables;
+use crate::session_variables::SessionVariables;
 use crate::{SqlError, SqlResult};
 
 /// A statement that holds no more than this is not ended for what others hold.

@@ -3,148 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use palisade_base::error_catalogue::{ER_OUTOFMEMORY, ER_QUERY_INTERRUPTED};
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_base::sysvar::SessionSettings;
-use palisade_catalog::{CollationId, SqlType, Value, Zone};
-use palisade_engine::IsolationLevel;
+use palisade_catalog::{SqlType, Value};
 
 use crate::SqlResult;
 use crate::memory::{Memory, TooMuch};
-use crate::mode::SqlMode;
 use crate::services::Services;
+use crate::session_variables::SessionVariables;
 use crate::warning::Warnings;
-
-/// The session values of the system variables that statements read while they run. The host, which owns the
-/// declarations, keeps them in step.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct SessionVariables {
-    pub sql_mode: SqlMode,
-    pub autocommit: bool,
-    /// `transaction_isolation` of the transactions to come.
-    pub isolation: IsolationLevel,
-    /// `transaction_read_only` of the transactions to come.
-    pub read_only: bool,
-    pub time_zone: Zone,
-    /// `character_set_client`, as the charset's default collation.
-    pub character_set_client: CollationId,
-    /// `collation_connection`: of literals and of what functions make.
-    pub collation_connection: CollationId,
-    /// `character_set_results`; `None` is NULL: send as is.
-    pub character_set_results: Option<CollationId>,
-    /// `innodb_lock_wait_timeout`.
-    pub lock_wait_timeout: Duration,
-    /// `innodb_rollback_on_timeout`: a lock wait timeout rolls the transaction back, not only the statement.
-    pub rollback_on_timeout: bool,
-    /// `innodb_snapshot_isolation`: changing a row that has changed since the snapshot is error 1020.
-    pub snapshot_isolation: bool,
-    /// `lock_wait_timeout`: of metadata locks.
-    pub metadata_lock_wait_timeout: Duration,
-    /// `max_execution_time`; zero is none.
-    pub max_execution_time: Duration,
-    pub sql_select_limit: u64,
-    /// `max_join_size`, in rows, unless `sql_big_selects` is ON.
-    pub max_join_size: Option<u64>,
-    pub group_concat_max_len: u64,
-    pub max_allowed_packet: u64,
-    /// `palisade_statement_memory`, in bytes.
-    pub statement_memory: u64,
-    /// `connection_memory_limit`, in bytes.
-    pub connection_memory_limit: u64,
-    /// `connection_memory_chunk_size`, in bytes.
-    pub connection_memory_chunk_size: u64,
-    /// `global_connection_memory_tracking`.
-    pub tracks_connection_memory: bool,
-    /// `palisade_operator_memory`, in bytes.
-    pub operator_memory: u64,
-    /// `sort_buffer_size`, in bytes.
-    pub sort_buffer_size: u64,
-    /// `parser_max_mem_size`, in bytes.
-    pub parser_max_mem_size: u64,
-    pub div_precision_increment: u8,
-    pub auto_increment_increment: u64,
-    pub auto_increment_offset: u64,
-    pub default_week_format: u8,
-    pub sql_safe_updates: bool,
-    /// `palisade_substitute_engines`: tables of some other engines are made as InnoDB's.
-    pub substitute_engines: bool,
-    /// `sql_require_primary_key`: no table is made or changed that has none (3750).
-    pub sql_require_primary_key: bool,
-    pub sql_auto_is_null: bool,
-    pub foreign_key_checks: bool,
-    pub unique_checks: bool,
-    /// `timestamp`, in microseconds since 1970, if it was set: what NOW() answers.
-    pub timestamp_micros: Option<i64>,
-    pub max_error_count: usize,
-    pub sql_notes: bool,
-    pub cte_max_recursion_depth: u64,
-    /// `completion_type`: what COMMIT and ROLLBACK do that do not say.
-    pub completion: CompletionType,
-    /// `profiling`.
-    pub profiling: bool,
-    pub profiling_history_size: usize,
-}
-
-/// `completion_type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named after the value")]
-pub enum CompletionType {
-    NoChain,
-    Chain,
-    Release,
-}
-
-impl Default for SessionVariables {
-    fn default() -> Self {
-        SessionVariables {
-            sql_mode: SqlMode::default(),
-            autocommit: true,
-            isolation: IsolationLevel::RepeatableRead,
-            read_only: false,
-            time_zone: Zone::UTC,
-            character_set_client: CollationId::UTF8MB4_0900_AI_CI,
-            collation_connection: CollationId::UTF8MB4_0900_AI_CI,
-            character_set_results: Some(CollationId::UTF8MB4_0900_AI_CI),
-            lock_wait_timeout: Duration::from_secs(50),
-            rollback_on_timeout: false,
-            snapshot_isolation: false,
-            metadata_lock_wait_timeout: Duration::from_secs(31_536_000),
-            max_execution_time: Duration::ZERO,
-            sql_select_limit: u64::MAX,
-            max_join_size: None,
-            group_concat_max_len: 1024,
-            max_allowed_packet: 64 << 20,
-            statement_memory: 1 << 30,
-            connection_memory_limit: u64::MAX,
-            connection_memory_chunk_size: 8192,
-            tracks_connection_memory: false,
-            operator_memory: 64 << 20,
-            sort_buffer_size: 256 << 10,
-            parser_max_mem_size: u64::MAX,
-            div_precision_increment: 4,
-            auto_increment_increment: 1,
-            auto_increment_offset: 1,
-            default_week_format: 0,
-            sql_safe_updates: false,
-            substitute_engines: true,
-            sql_require_primary_key: false,
-            sql_auto_is_null: false,
-            foreign_key_checks: true,
-            unique_checks: true,
-            timestamp_micros: None,
-            max_error_count: 1024,
-            sql_notes: true,
-            cte_max_recursion_depth: 1000,
-            completion: CompletionType::NoChain,
-            profiling: false,
-            profiling_history_size: 15,
-        }
-    }
-}
 
 /// What was asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

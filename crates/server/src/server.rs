@@ -12,11 +12,8 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{
-    AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, PageSize,
-    WorkerInbox,
-};
-use palisade_io::{FileSystem, OsFileSystem, Placement, Waiting};
+use palisade_engine::{Engine, EngineConfig, PageSize, WorkerInbox};
+use palisade_io::{FileSystem, OsFileSystem, Placement};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
 use tokio::runtime::{EnterGuard, Handle, Runtime};
@@ -38,8 +35,8 @@ use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
 use crate::{
-    doublewrite, flush_settings, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session,
-    status, task, time_zone, variables,
+    engine_variables, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status, task,
+    time_zone, variables,
 };
 
 /// A running server, as its sessions see it.
@@ -193,56 +190,17 @@ fn open_engine(
     placements: &Placements,
 ) -> Result<Arc<Engine>, String> {
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
-    let config = EngineConfig {
+    let mut config = EngineConfig {
         page_size: page_size(settings)?,
-        buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         buffer_pool_most: memory_limit::available_bytes().min(MOST_ADDRESSES),
-        redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
-        force_recovery: ForceRecovery::from_number(settings.uint(sysvar::INNODB_FORCE_RECOVERY))
-            .unwrap_or_default(),
-        log_buffer_size: settings.uint(sysvar::INNODB_LOG_BUFFER_SIZE),
-        log_write_ahead_size: settings.uint(sysvar::INNODB_LOG_WRITE_AHEAD_SIZE),
-        flush_log_at_timeout: Duration::from_secs(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT)),
         log_writer_placement: placements.log_writer.clone(),
         log_flusher_placement: placements.log_flusher.clone(),
-        flush_at_commit: FlushAtCommit::from_number(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT))
-            .unwrap_or_default(),
-        log_writer_threads: variables::log_writer_threads(
-            settings.enumerated(sysvar::INNODB_LOG_WRITER_THREADS),
-        ),
-        doublewrite: doublewrite::mode(settings),
-        doublewrite_dir: doublewrite::directory(settings),
-        doublewrite_files: settings.uint(sysvar::INNODB_DOUBLEWRITE_FILES) as usize,
-        doublewrite_pages: doublewrite::batch_pages(settings),
-        flush_method: FlushMethod::from_position(settings.enumerated(sysvar::INNODB_FLUSH_METHOD))
-            .unwrap_or_default(),
-        io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
-        write_io_threads: settings.uint(sysvar::INNODB_WRITE_IO_THREADS) as usize,
-        io_waiting: match settings.bool(sysvar::INNODB_USE_NATIVE_AIO) {
-            true => Waiting::Kernel,
-            false => Waiting::Threads,
-        },
-        page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
-        lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
-        flushing: flush_settings::of(settings),
-        read_ahead: flush_settings::read_ahead(settings),
-        kept_share: flush_settings::kept_share(settings),
-        purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
-        undo_kept: variables::undo_kept(settings),
-        page_sink: variables::page_sink(settings),
-        undo_reserve: settings.uint(sysvar::PALISADE_UNDO_RESERVE_SIZE),
-        auto_increment_lock_mode: AutoIncrementLockMode::from_number(
-            settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),
-        )
-        .unwrap_or_default(),
         datadir,
         ..EngineConfig::default()
     };
+    engine_variables::configure(&mut config, settings);
     let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
-    engine.set_max_purge_lag(settings.uint(sysvar::INNODB_MAX_PURGE_LAG));
-    engine.set_max_purge_lag_delay(settings.uint(sysvar::INNODB_MAX_PURGE_LAG_DELAY));
-    engine.set_flushing_avg_loops(settings.uint(sysvar::INNODB_FLUSHING_AVG_LOOPS));
-    engine.set_compression_level(settings.uint(sysvar::INNODB_COMPRESSION_LEVEL) as u8);
+    engine_variables::complete(&engine, settings);
     set_monitors(&engine, settings);
     Ok(engine)
 }

@@ -4,17 +4,12 @@
 //! while they run is [`SessionVariables`], derived from them. [`assign`] is the only way in, so the two are
 //! in step.
 
-use std::time::Duration;
-
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{ER_UNKNOWN_STORAGE_ENGINE, ER_UNKNOWN_TIME_ZONE};
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{SessionSettings, Setting, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{Charset, Collation, CollationId, Zone};
-use palisade_engine::IsolationLevel;
-use palisade_expr::mode::SqlMode;
-use palisade_sql::session::CompletionType;
 use palisade_sql::{Session, SessionVariables};
 
 use crate::compression::Allowed;
@@ -57,10 +52,8 @@ fn collation(name: &str) -> Result<&'static Collation, MysqlError> {
 
 /// The zone of a `time_zone` value; SYSTEM is the machine's.
 fn zone(text: &str) -> Result<Zone, MysqlError> {
-    if text.eq_ignore_ascii_case("SYSTEM") {
-        return Ok(time_zone::system().zone.clone());
-    }
-    Zone::parse(text).ok_or_else(|| mysql_error!(ER_UNKNOWN_TIME_ZONE, text))
+    let zone = palisade_expr::session_variables::zone(text, &time_zone::system().zone);
+    zone.ok_or_else(|| mysql_error!(ER_UNKNOWN_TIME_ZONE, text))
 }
 
 /// Gives a session variable its value, and those that follow from it theirs. `setting` has been checked to be of the
@@ -144,73 +137,7 @@ pub fn refresh(session: &mut Session) {
     session.state.warnings.keep_notes(session.state.variables.sql_notes);
 }
 
-fn default_collation(name: Option<&str>) -> Option<CollationId> {
-    Charset::by_name(name?).map(|charset| Collation::default_of(charset).id)
-}
-
 /// The form of `settings` that statements read.
 pub fn derive(settings: &SessionSettings) -> SessionVariables {
-    let seconds = |id| Duration::from_secs(settings.uint(id));
-    SessionVariables {
-        sql_mode: SqlMode::of(settings.flags(sysvar::SQL_MODE)),
-        autocommit: settings.bool(sysvar::AUTOCOMMIT),
-        isolation: isolation(settings.enumerated(sysvar::TRANSACTION_ISOLATION)),
-        read_only: settings.bool(sysvar::TRANSACTION_READ_ONLY),
-        time_zone: settings.text(sysvar::TIME_ZONE).and_then(|text| zone(text).ok()).unwrap_or(Zone::UTC),
-        character_set_client: default_collation(settings.text(sysvar::CHARACTER_SET_CLIENT))
-            .unwrap_or_default(),
-        collation_connection: settings
-            .text(sysvar::COLLATION_CONNECTION)
-            .and_then(Collation::by_name)
-            .map_or_else(CollationId::default, |collation| collation.id),
-        character_set_results: default_collation(settings.text(sysvar::CHARACTER_SET_RESULTS)),
-        lock_wait_timeout: seconds(sysvar::INNODB_LOCK_WAIT_TIMEOUT),
-        rollback_on_timeout: settings.bool(sysvar::INNODB_ROLLBACK_ON_TIMEOUT),
-        snapshot_isolation: settings.bool(sysvar::INNODB_SNAPSHOT_ISOLATION),
-        metadata_lock_wait_timeout: seconds(sysvar::LOCK_WAIT_TIMEOUT),
-        max_execution_time: Duration::from_millis(settings.uint(sysvar::MAX_EXECUTION_TIME)),
-        sql_select_limit: settings.uint(sysvar::SQL_SELECT_LIMIT),
-        max_join_size: (!settings.bool(sysvar::SQL_BIG_SELECTS))
-            .then(|| settings.uint(sysvar::MAX_JOIN_SIZE)),
-        group_concat_max_len: settings.uint(sysvar::GROUP_CONCAT_MAX_LEN),
-        max_allowed_packet: settings.uint(sysvar::MAX_ALLOWED_PACKET),
-        statement_memory: settings.uint(sysvar::PALISADE_STATEMENT_MEMORY),
-        connection_memory_limit: settings.uint(sysvar::CONNECTION_MEMORY_LIMIT),
-        connection_memory_chunk_size: settings.uint(sysvar::CONNECTION_MEMORY_CHUNK_SIZE),
-        tracks_connection_memory: settings.bool(sysvar::GLOBAL_CONNECTION_MEMORY_TRACKING),
-        operator_memory: settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
-        sort_buffer_size: settings.uint(sysvar::SORT_BUFFER_SIZE),
-        parser_max_mem_size: settings.uint(sysvar::PARSER_MAX_MEM_SIZE),
-        div_precision_increment: settings.uint(sysvar::DIV_PRECISION_INCREMENT) as u8,
-        auto_increment_increment: settings.uint(sysvar::AUTO_INCREMENT_INCREMENT),
-        auto_increment_offset: settings.uint(sysvar::AUTO_INCREMENT_OFFSET),
-        default_week_format: settings.uint(sysvar::DEFAULT_WEEK_FORMAT) as u8,
-        sql_safe_updates: settings.bool(sysvar::SQL_SAFE_UPDATES),
-        substitute_engines: settings.bool(sysvar::PALISADE_SUBSTITUTE_ENGINES),
-        sql_require_primary_key: settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
-        sql_auto_is_null: settings.bool(sysvar::SQL_AUTO_IS_NULL),
-        foreign_key_checks: settings.bool(sysvar::FOREIGN_KEY_CHECKS),
-        unique_checks: settings.bool(sysvar::UNIQUE_CHECKS),
-        timestamp_micros: None,
-        max_error_count: settings.uint(sysvar::MAX_ERROR_COUNT) as usize,
-        sql_notes: settings.bool(sysvar::SQL_NOTES),
-        completion: match settings.enumerated(sysvar::COMPLETION_TYPE) {
-            0 => CompletionType::NoChain,
-            1 => CompletionType::Chain,
-            _ => CompletionType::Release,
-        },
-        cte_max_recursion_depth: settings.uint(sysvar::CTE_MAX_RECURSION_DEPTH),
-        profiling: settings.bool(sysvar::PROFILING),
-        profiling_history_size: settings.uint(sysvar::PROFILING_HISTORY_SIZE) as usize,
-    }
-}
-
-/// The isolation level at a position of `transaction_isolation`.
-fn isolation(position: usize) -> IsolationLevel {
-    match position {
-        0 => IsolationLevel::ReadUncommitted,
-        1 => IsolationLevel::ReadCommitted,
-        2 => IsolationLevel::RepeatableRead,
-        _ => IsolationLevel::Serializable,
-    }
+    SessionVariables::of(settings, &time_zone::system().zone)
 }

@@ -18,15 +18,13 @@ use palisade_base::sysvar::{Given, Kind, Place, Scope, Setting, Settings, Variab
 use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{
-    DoublewriteMode, Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT, PageSinkKind,
-};
+use palisade_engine::Engine;
 use palisade_io::{CpuList, Placement};
 use palisade_sql::{Session, SessionState};
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{doublewrite, flush_settings, pool_dump, pool_resize, session_variables};
+use crate::{doublewrite, engine_variables, flush_settings, pool_dump, pool_resize, session_variables};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -142,82 +140,6 @@ pub fn follow_read_only(id: VariableId, setting: &Setting) -> Option<(VariableId
         (sysvar::SUPER_READ_ONLY, Setting::Bool(true)) => Some((sysvar::READ_ONLY, Setting::Bool(true))),
         (sysvar::READ_ONLY, Setting::Bool(false)) => Some((sysvar::SUPER_READ_ONLY, Setting::Bool(false))),
         _ => None,
-    }
-}
-
-/// What the new value of a global variable means to the engine.
-pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
-    match (id, settings.get(id)) {
-        (sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT, Setting::UInt(number)) => {
-            if let Some(value) = FlushAtCommit::from_number(*number) {
-                engine.set_flush_at_commit(value);
-            }
-        }
-        (sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT, Setting::UInt(seconds)) => {
-            engine.set_flush_log_at_timeout(Duration::from_secs(*seconds));
-        }
-        (sysvar::INNODB_REDO_LOG_CAPACITY, Setting::UInt(bytes)) => engine.resize_redo_log(*bytes),
-        (sysvar::INNODB_LOG_BUFFER_SIZE, Setting::UInt(bytes)) => engine.resize_log_buffer(*bytes),
-        (sysvar::INNODB_LOG_WRITE_AHEAD_SIZE, Setting::UInt(bytes)) => {
-            engine.set_log_write_ahead_size(*bytes);
-        }
-        (sysvar::INNODB_LOG_WRITER_THREADS, Setting::Enum(position)) => {
-            engine.set_log_writer_threads(log_writer_threads(*position));
-        }
-        (sysvar::INNODB_FLUSHING_AVG_LOOPS, Setting::UInt(seconds)) => {
-            engine.set_flushing_avg_loops(*seconds);
-        }
-        (sysvar::INNODB_MAX_PURGE_LAG, Setting::UInt(transactions)) => {
-            engine.set_max_purge_lag(*transactions);
-        }
-        (sysvar::INNODB_MAX_PURGE_LAG_DELAY, Setting::UInt(most_us)) => {
-            engine.set_max_purge_lag_delay(*most_us);
-        }
-        (id, _) if flush_settings::VARIABLES.contains(&id) => {
-            engine.set_flushing(flush_settings::of(settings));
-        }
-        (sysvar::INNODB_LRU_SCAN_DEPTH, Setting::UInt(frames)) => engine.set_lru_scan_depth(*frames as u32),
-        (sysvar::INNODB_READ_AHEAD_THRESHOLD | sysvar::INNODB_RANDOM_READ_AHEAD, _) => {
-            engine.set_read_ahead(flush_settings::read_ahead(settings));
-        }
-        (sysvar::INNODB_CHANGE_BUFFERING | sysvar::INNODB_CHANGE_BUFFER_MAX_SIZE, _) => {
-            engine.set_kept_share(flush_settings::kept_share(settings));
-        }
-        (sysvar::INNODB_DOUBLEWRITE, _) => {
-            let mode = doublewrite::mode(settings);
-            if mode != DoublewriteMode::Off {
-                engine.set_doublewrite(mode);
-            }
-        }
-        (sysvar::INNODB_COMPRESSION_LEVEL, Setting::UInt(level)) => {
-            engine.set_compression_level(*level as u8);
-        }
-        (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
-            engine.set_undo_kept(undo_kept(settings));
-        }
-        (sysvar::PALISADE_PAGE_SINK, _) => engine.set_page_sink(page_sink(settings)),
-        (sysvar::PALISADE_UNDO_RESERVE_SIZE, Setting::UInt(bytes)) => engine.set_undo_reserve(*bytes),
-        _ => {}
-    }
-}
-
-/// How many bytes of free undo pages keep their room on the disk; `None` for all.
-pub fn undo_kept(settings: &Settings) -> Option<u64> {
-    let most = settings.uint(sysvar::INNODB_MAX_UNDO_LOG_SIZE).min(MAX_UNDO_KEPT);
-    settings.bool(sysvar::INNODB_UNDO_LOG_TRUNCATE).then_some(most)
-}
-
-/// Where pages of new tables go.
-pub fn page_sink(settings: &Settings) -> PageSinkKind {
-    PageSinkKind::ALL.get(settings.enumerated(sysvar::PALISADE_PAGE_SINK)).copied().unwrap_or_default()
-}
-
-/// The value at a position of `innodb_log_writer_threads`.
-pub fn log_writer_threads(position: usize) -> LogWriterThreads {
-    match position {
-        0 => LogWriterThreads::Off,
-        1 => LogWriterThreads::On,
-        _ => LogWriterThreads::Auto,
     }
 }
 
@@ -372,7 +294,7 @@ pub fn assign(
             }
             globals.set(id, setting);
             globals.sources.lock().insert(id, Source::set(Setter::of(session)));
-            apply_to_engine(engine, &globals.load(), id);
+            engine_variables::apply(engine, &globals.load(), id);
             Ok(())
         }
     }

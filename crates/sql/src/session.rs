@@ -25,9 +25,9 @@ use crate::prepared_count::Counted;
 use crate::work::WorkDone;
 
 pub use palisade_expr::session_state::{
-    Authority, CompletionType, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, SessionVariables,
-    UserVariable,
+    Authority, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, UserVariable,
 };
+pub use palisade_expr::session_variables::{CompletionType, SessionVariables};
 
 /// A transaction's characteristics set for the next one only (`SET TRANSACTION` without a scope).
 #[derive(Debug, Clone, Copy, Default)]

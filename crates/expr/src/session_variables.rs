@@ -1,0 +1,179 @@
+//! The session values of the system variables that statements read while they run.
+//!
+//! A variable is declared in [`palisade_base::sysvar_catalogue`]. What it means to a statement is one row here: the field, its
+//! type, and how it is read from the session's settings. The defaults follow from the declarations.
+
+use std::time::Duration;
+
+use palisade_base::sysvar::{SessionSettings, VariableId};
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_catalog::{Charset, Collation, CollationId, Zone};
+use palisade_engine::IsolationLevel;
+
+use crate::mode::SqlMode;
+
+/// Declares [`SessionVariables`]: `field: type = value`, where the value is an expression over the session's settings and the
+/// machine's time zone.
+macro_rules! session_variables {
+    (|$settings:ident, $system:ident| $($(#[$meta:meta])* $field:ident: $ty:ty = $value:expr,)*) => {
+        /// The session values of the system variables that statements read while they run. The host, which owns the
+        /// settings, keeps them in step.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "a field without documentation is called as its variable")]
+        pub struct SessionVariables { $($(#[$meta])* pub $field: $ty,)* }
+
+        impl SessionVariables {
+            /// The form of settings that statements read. `system` is the time zone that SYSTEM stands for.
+            pub fn of($settings: &SessionSettings, $system: &Zone) -> SessionVariables {
+                SessionVariables { $($field: $value,)* }
+            }
+        }
+    };
+}
+
+session_variables! { |settings, system|
+    sql_mode: SqlMode = SqlMode::of(settings.flags(sysvar::SQL_MODE)),
+    autocommit: bool = settings.bool(sysvar::AUTOCOMMIT),
+    /// `transaction_isolation` of the transactions to come.
+    isolation: IsolationLevel = isolation(settings.enumerated(sysvar::TRANSACTION_ISOLATION)),
+    /// `transaction_read_only` of the transactions to come.
+    read_only: bool = settings.bool(sysvar::TRANSACTION_READ_ONLY),
+    time_zone: Zone = settings.text(sysvar::TIME_ZONE).and_then(|text| zone(text, system)).unwrap_or(Zone::UTC),
+    /// `character_set_client`, as the charset's default collation.
+    character_set_client: CollationId = default_collation(settings.text(sysvar::CHARACTER_SET_CLIENT))
+            .unwrap_or_default(),
+    /// `collation_connection`: of literals and of what functions make.
+    collation_connection: CollationId = settings
+            .text(sysvar::COLLATION_CONNECTION)
+            .and_then(Collation::by_name)
+            .map_or_else(CollationId::default, |collation| collation.id),
+    /// `character_set_results`; `None` is NULL: send as is.
+    character_set_results: Option<CollationId> = default_collation(settings.text(sysvar::CHARACTER_SET_RESULTS)),
+    /// `innodb_lock_wait_timeout`.
+    lock_wait_timeout: Duration = seconds(settings, sysvar::INNODB_LOCK_WAIT_TIMEOUT),
+    /// `innodb_rollback_on_timeout`: a lock wait timeout rolls the transaction back, not only the statement.
+    rollback_on_timeout: bool = settings.bool(sysvar::INNODB_ROLLBACK_ON_TIMEOUT),
+    /// `innodb_snapshot_isolation`: changing a row that has changed since the snapshot is error 1020.
+    snapshot_isolation: bool = settings.bool(sysvar::INNODB_SNAPSHOT_ISOLATION),
+    /// `lock_wait_timeout`: of metadata locks.
+    metadata_lock_wait_timeout: Duration = seconds(settings, sysvar::LOCK_WAIT_TIMEOUT),
+    /// `max_execution_time`; zero is none.
+    max_execution_time: Duration = Duration::from_millis(settings.uint(sysvar::MAX_EXECUTION_TIME)),
+    sql_select_limit: u64 = settings.uint(sysvar::SQL_SELECT_LIMIT),
+    /// `max_join_size`, in rows, unless `sql_big_selects` is ON.
+    max_join_size: Option<u64> = (!settings.bool(sysvar::SQL_BIG_SELECTS))
+            .then(|| settings.uint(sysvar::MAX_JOIN_SIZE)),
+    group_concat_max_len: u64 = settings.uint(sysvar::GROUP_CONCAT_MAX_LEN),
+    max_allowed_packet: u64 = settings.uint(sysvar::MAX_ALLOWED_PACKET),
+    /// `palisade_statement_memory`, in bytes.
+    statement_memory: u64 = settings.uint(sysvar::PALISADE_STATEMENT_MEMORY),
+    /// `connection_memory_limit`, in bytes.
+    connection_memory_limit: u64 = settings.uint(sysvar::CONNECTION_MEMORY_LIMIT),
+    /// `connection_memory_chunk_size`, in bytes.
+    connection_memory_chunk_size: u64 = settings.uint(sysvar::CONNECTION_MEMORY_CHUNK_SIZE),
+    /// `global_connection_memory_tracking`.
+    tracks_connection_memory: bool = settings.bool(sysvar::GLOBAL_CONNECTION_MEMORY_TRACKING),
+    /// `palisade_operator_memory`, in bytes.
+    operator_memory: u64 = settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
+    /// `sort_buffer_size`, in bytes.
+    sort_buffer_size: u64 = settings.uint(sysvar::SORT_BUFFER_SIZE),
+    /// `parser_max_mem_size`, in bytes.
+    parser_max_mem_size: u64 = settings.uint(sysvar::PARSER_MAX_MEM_SIZE),
+    div_precision_increment: u8 = settings.uint(sysvar::DIV_PRECISION_INCREMENT) as u8,
+    auto_increment_increment: u64 = settings.uint(sysvar::AUTO_INCREMENT_INCREMENT),
+    auto_increment_offset: u64 = settings.uint(sysvar::AUTO_INCREMENT_OFFSET),
+    default_week_format: u8 = settings.uint(sysvar::DEFAULT_WEEK_FORMAT) as u8,
+    sql_safe_updates: bool = settings.bool(sysvar::SQL_SAFE_UPDATES),
+    /// `palisade_substitute_engines`: tables of some other engines are made as InnoDB's.
+    substitute_engines: bool = settings.bool(sysvar::PALISADE_SUBSTITUTE_ENGINES),
+    /// `sql_require_primary_key`: no table is made or changed that has none (3750).
+    sql_require_primary_key: bool = settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
+    sql_auto_is_null: bool = settings.bool(sysvar::SQL_AUTO_IS_NULL),
+    foreign_key_checks: bool = settings.bool(sysvar::FOREIGN_KEY_CHECKS),
+    unique_checks: bool = settings.bool(sysvar::UNIQUE_CHECKS),
+    /// `timestamp`, in microseconds since 1970, if it was set: what NOW() answers.
+    timestamp_micros: Option<i64> = None,
+    max_error_count: usize = settings.uint(sysvar::MAX_ERROR_COUNT) as usize,
+    sql_notes: bool = settings.bool(sysvar::SQL_NOTES),
+    cte_max_recursion_depth: u64 = settings.uint(sysvar::CTE_MAX_RECURSION_DEPTH),
+    /// `completion_type`: what COMMIT and ROLLBACK do that do not say.
+    completion: CompletionType = match settings.enumerated(sysvar::COMPLETION_TYPE) {
+            0 => CompletionType::NoChain,
+            1 => CompletionType::Chain,
+            _ => CompletionType::Release,
+        },
+    /// `profiling`.
+    profiling: bool = settings.bool(sysvar::PROFILING),
+    profiling_history_size: usize = settings.uint(sysvar::PROFILING_HISTORY_SIZE) as usize,
+}
+
+/// `completion_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the value")]
+pub enum CompletionType {
+    NoChain,
+    Chain,
+    Release,
+}
+
+impl Default for SessionVariables {
+    /// The declared defaults, with UTC for the machine's time zone.
+    fn default() -> Self {
+        SessionVariables::of(&SessionSettings::default(), &Zone::UTC)
+    }
+}
+
+/// The zone of a `time_zone` value, `None` if there is no such zone; SYSTEM is the machine's.
+pub fn zone(text: &str, system: &Zone) -> Option<Zone> {
+    if text.eq_ignore_ascii_case("SYSTEM") { Some(system.clone()) } else { Zone::parse(text) }
+}
+
+fn seconds(settings: &SessionSettings, id: VariableId) -> Duration {
+    Duration::from_secs(settings.uint(id))
+}
+
+fn default_collation(name: Option<&str>) -> Option<CollationId> {
+    Charset::by_name(name?).map(|charset| Collation::default_of(charset).id)
+}
+
+/// The isolation level at a position of `transaction_isolation`.
+fn isolation(position: usize) -> IsolationLevel {
+    match position {
+        0 => IsolationLevel::ReadUncommitted,
+        1 => IsolationLevel::ReadCommitted,
+        2 => IsolationLevel::RepeatableRead,
+        _ => IsolationLevel::Serializable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_base::sysvar::Setting;
+
+    use super::*;
+
+    #[test]
+    fn defaults_are_the_declared_ones() {
+        let variables = SessionVariables::default();
+        assert!(variables.autocommit && variables.foreign_key_checks && variables.sql_mode.is_strict());
+        assert_eq!(variables.isolation, IsolationLevel::RepeatableRead);
+        assert_eq!(variables.collation_connection, CollationId::UTF8MB4_0900_AI_CI);
+        assert_eq!(variables.character_set_results, Some(CollationId::UTF8MB4_0900_AI_CI));
+        assert_eq!((variables.max_join_size, variables.sql_select_limit), (None, u64::MAX));
+        assert_eq!(variables.lock_wait_timeout, Duration::from_secs(50));
+        assert_eq!((variables.timestamp_micros, variables.completion), (None, CompletionType::NoChain));
+    }
+
+    #[test]
+    fn a_setting_is_read_in_the_form_of_its_field() {
+        let mut settings = SessionSettings::default();
+        settings.set(sysvar::TIME_ZONE, Setting::Text("+02:00".into()));
+        settings.set(sysvar::SQL_BIG_SELECTS, Setting::Bool(false));
+        settings.set(sysvar::MAX_JOIN_SIZE, Setting::UInt(7));
+        settings.set(sysvar::MAX_EXECUTION_TIME, Setting::UInt(1500));
+        let variables = SessionVariables::of(&settings, &Zone::UTC);
+        assert_eq!(Some(variables.time_zone), Zone::parse("+02:00"));
+        assert_eq!(variables.max_join_size, Some(7));
+        assert_eq!(variables.max_execution_time, Duration::from_millis(1500));
+    }
+}
