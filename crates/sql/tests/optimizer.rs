@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use client::{Client, processor};
 use palisade_base::prng::Prng;
-use palisade_sql::plans::PLANS_MADE;
+use palisade_sql::plan_cache::PLANS_MADE;
 
 /// Plans that are made are counted for all sessions of the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
