@@ -42,6 +42,8 @@ const RESERVE_BYTES: u64 = 2 << 20;
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(crate) fs: Arc<dyn FileSystem>,
+    /// Where temporary files are: the disk, though nothing else may be written to it.
+    pub(crate) disk: Arc<dyn FileSystem>,
     pub(crate) datadir: PathBuf,
     method: FlushMethod,
 }
@@ -88,7 +90,7 @@ fn marked_size(text: &[u8]) -> Option<PageSize> {
 
 impl Files {
     pub(crate) fn new(fs: Arc<dyn FileSystem>, datadir: &Path, method: FlushMethod) -> Self {
-        Files { fs, datadir: datadir.to_owned(), method }
+        Files { disk: fs.clone(), fs, datadir: datadir.to_owned(), method }
     }
 
     pub(crate) fn log_dir(&self) -> PathBuf {

@@ -111,11 +111,13 @@ impl Engine {
             Error::Unusable(format!("cannot use data directory {}: {error}", config.datadir.display()))
         })?;
         let force = config.force_recovery;
+        let disk = fs.clone();
         let fs: Arc<dyn FileSystem> = match force >= ForceRecovery::ReadOnly {
             true => Arc::new(ScratchFileSystem::without_lock(fs)),
             false => fs,
         };
-        let files = Files::new(fs, &config.datadir, config.flush_method);
+        let mut files = Files::new(fs, &config.datadir, config.flush_method);
+        files.disk = disk;
         let (base, trx, in_flight, orphaned) = match files.look()? {
             Found::Data(size) => {
                 check_page_size(&config, &files, size)?;

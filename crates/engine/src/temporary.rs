@@ -28,7 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::checksum::crc32c;
-use palisade_base::error_catalogue::{EE_READ, EE_WRITE};
+use palisade_base::error_catalogue::{EE_CANTCREATEFILE, EE_READ, EE_WRITE};
+use palisade_base::error_code::ErrorCode;
 use palisade_base::{Attempt, Blocked, Event, MysqlError, mysql_error};
 use palisade_io::{File, FileSystem, IoPool, OpenMode, Syncing};
 use parking_lot::Mutex;
@@ -137,51 +138,79 @@ struct Shared {
     fs: Arc<dyn FileSystem>,
     dir: PathBuf,
     path: PathBuf,
-    /// The file, once it has been made.
-    file: Mutex<Option<Arc<dyn File>>>,
+    file: Mutex<Made>,
+}
+
+/// Whether a file has been made.
+enum Made {
+    No,
+    Yes(Arc<dyn File>),
+    /// It was, and is not wanted any more.
+    Closed,
 }
 
 impl Shared {
     /// The file; makes it if there is none yet.
     fn open(&self) -> io::Result<Arc<dyn File>> {
         let mut known = self.file.lock();
-        if let Some(file) = &*known {
-            return Ok(file.clone());
+        match &*known {
+            Made::No => {}
+            Made::Yes(file) => return Ok(file.clone()),
+            Made::Closed => return Err(io::Error::from_raw_os_error(BAD_DESCRIPTOR)),
         }
         self.fs.create_dir_all(&self.dir)?;
         let file = self.fs.open(&self.path, OpenMode::CREATE_NEW.syncing(Syncing::Never))?;
+        *known = Made::Yes(file.clone());
         self.fs.remove(&self.path)?;
-        Ok(known.insert(file).clone())
+        Ok(file)
+    }
+
+    /// The file, or the error of making it.
+    fn made(&self) -> Result<Arc<dyn File>, MysqlError> {
+        self.open().map_err(|error| self.error(&EE_CANTCREATEFILE, &error))
+    }
+
+    fn error(&self, code: &'static ErrorCode, error: &io::Error) -> MysqlError {
+        mysql_error!(code, self.path.display(), number_of(error), text_of(error))
     }
 
     fn write(&self, block: &Block, offset: u64) -> Result<(), MysqlError> {
-        let written = self.open().and_then(|file| file.write_at(&block.bytes, offset));
-        written
-            .map_err(|error| mysql_error!(EE_WRITE, self.path.display(), number_of(&error), text_of(&error)))
+        let written = self.made()?.write_at(&block.bytes, offset);
+        written.map_err(|error| self.error(&EE_WRITE, &error))
     }
 
     fn read(&self, block: &mut Block, place: BlockPlace) -> Result<(), MysqlError> {
         block.bytes.resize(HEADER + place.len(), 0);
-        let read = self.open().and_then(|file| file.read_at(&mut block.bytes, place.offset));
+        let read = self.made()?.read_at(&mut block.bytes, place.offset);
         let checked = read.and_then(|()| match block.is_sealed(place.number) {
             true => Ok(()),
             false => Err(io::Error::from_raw_os_error(BAD_MESSAGE)),
         });
-        checked
-            .map_err(|error| mysql_error!(EE_READ, self.path.display(), number_of(&error), text_of(&error)))
+        checked.map_err(|error| self.error(&EE_READ, &error))
     }
 }
 
 /// EBADMSG: what file systems answer that find a checksum wrong.
 const BAD_MESSAGE: i32 = 74;
+/// EBADF.
+const BAD_DESCRIPTOR: i32 = 9;
+/// ENOENT.
+const NO_ENTRY: i32 = 2;
+/// EACCES.
+const NO_PERMISSION: i32 = 13;
 /// ENOSPC.
 const NO_SPACE: i32 = 28;
+/// EROFS.
+const READ_ONLY: i32 = 30;
 /// EIO.
 const INPUT_OUTPUT: i32 = 5;
 
 /// The operating system's number of an error.
 fn number_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(match error.kind() {
+        io::ErrorKind::NotFound => NO_ENTRY,
+        io::ErrorKind::PermissionDenied => NO_PERMISSION,
+        io::ErrorKind::ReadOnlyFilesystem => READ_ONLY,
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => NO_SPACE,
         _ => INPUT_OUTPUT,
     })
@@ -234,6 +263,8 @@ impl TemporaryFile {
     /// Reads a block into the memory of another. It must have been written: the transfer of the write has given it
     /// back.
     pub fn read(&self, place: BlockPlace, mut into: Block) -> Transfer {
+        // What the task is to free it allocates itself.
+        into.bytes.reserve((HEADER + place.len()).saturating_sub(into.bytes.len()));
         let shared = self.shared.clone();
         self.start(move || {
             let read = shared.read(&mut into, place);
@@ -263,6 +294,17 @@ impl TemporaryFile {
     }
 }
 
+impl Drop for TemporaryFile {
+    /// Giving back the room of a large file takes long: it is done where other work on files is.
+    fn drop(&mut self) {
+        let shared = self.shared.clone();
+        self.io.submit(move || {
+            let file = std::mem::replace(&mut *shared.file.lock(), Made::Closed);
+            drop(file);
+        });
+    }
+}
+
 impl std::fmt::Debug for TemporaryFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TemporaryFile({}, {} bytes)", self.shared.path.display(), self.end)
@@ -284,7 +326,7 @@ impl Engine {
     pub fn temporary_file(&self) -> TemporaryFile {
         let dir = self.files.temporary_dir();
         let path = dir.join(self.temporary.next_name());
-        let shared = Shared { fs: self.files.fs.clone(), dir, path, file: Mutex::new(None) };
+        let shared = Shared { fs: self.files.disk.clone(), dir, path, file: Mutex::new(Made::No) };
         TemporaryFile { shared: Arc::new(shared), io: self.io.clone(), end: 0, blocks: 0 }
     }
 }
@@ -292,16 +334,17 @@ impl Engine {
 /// Removes the temporary files that a crash has left.
 pub(crate) fn sweep(files: &Files) -> io::Result<()> {
     let dir = files.temporary_dir();
-    if !files.fs.exists(&dir)? {
+    if !files.disk.exists(&dir)? {
         return Ok(());
     }
-    for file in files.fs.list(&dir)? {
+    let mut swept = Ok(());
+    for file in files.disk.list(&dir)? {
         let name = file.file_name().and_then(|name| name.to_str());
         if name.is_some_and(|name| name.starts_with("#sql-")) {
-            files.fs.remove(&file)?;
+            swept = swept.and(files.disk.remove(&file));
         }
     }
-    Ok(())
+    swept
 }
 
 #[cfg(test)]

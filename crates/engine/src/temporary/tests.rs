@@ -89,7 +89,7 @@ fn what_fails_is_an_error_of_the_transfer_and_the_next_goes_on() {
     // A file that cannot be made.
     disk.fail(Call::Name, 1, Fault::Io);
     let (_, mut failed) = engine.temporary_file().write(block(b"three"));
-    assert_eq!(retry_blocking(|| failed.take()).unwrap_err().number(), 3);
+    assert_eq!(retry_blocking(|| failed.take()).unwrap_err().number(), 1);
     // A full disk.
     disk.limit_space(Some(disk.used_space()));
     let (_, mut failed) = file.write(block(&[7; 100_000]));

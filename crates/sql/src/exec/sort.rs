@@ -329,7 +329,7 @@ impl SortState {
     /// Whether the rows take as much memory as they may.
     fn is_full(&self, cx: &ExecContext<'_, '_>) -> bool {
         let size = self.size();
-        size as u64 > cx.session.variables.sort_buffer_size && size > memory(cx)
+        size > LEAST_MEMORY && size > memory(cx)
     }
 
     /// Keeps the current row.
@@ -467,8 +467,14 @@ impl SortState {
             cx.take_turns(1)?;
         }
         runs.end_run()?;
-        self.rows.forget_rows();
-        self.ranked.clear();
+        match cx.session.memory.has_room() {
+            true => {
+                self.rows.forget_rows();
+                self.ranked.clear();
+            }
+            // Others want the memory that the next run would have found here.
+            false => (self.rows, self.ranked) = (KeptRows::default(), Vec::new()),
+        }
         keys.forget_rows();
         self.text_bytes = 0;
         if *reason != Reason::Ended {
@@ -511,6 +517,9 @@ impl SortState {
         Ok(())
     }
 }
+
+/// Bytes that a sort may always take: the least that `sort_buffer_size` can be.
+const LEAST_MEMORY: usize = 32 << 10;
 
 /// Bytes of memory that a sort may take before it writes rows to a file.
 fn memory(cx: &ExecContext<'_, '_>) -> usize {
@@ -658,6 +667,7 @@ impl LimitState {
             }
             skip -= 1;
             self.left = Some((skip, give));
+            cx.take_turns(1)?;
         }
         Ok(false)
     }

@@ -279,10 +279,7 @@ impl Merger {
                         self.place(plan, &mut cx.state.frame)?;
                         return Ok(true);
                     }
-                    (true, false) => {
-                        self.copy()?;
-                        cx.take_turns(1)?;
-                    }
+                    (true, false) => self.copy()?,
                 },
             }
         }
@@ -357,6 +354,7 @@ impl Merger {
                 self.contenders.at_mut(winner)?.advance(&self.file, plan.slots.len())?;
                 self.play(cx, plan, Matches::OfTheWinner)?;
                 self.is_taken = false;
+                cx.take_turns(1)?;
                 continue;
             }
             let Some(contender) = self.contenders.get(winner) else { return Ok(false) };
@@ -365,7 +363,6 @@ impl Merger {
             }
             if plan.distinct && self.is_like_the_last(cx, plan, winner)? {
                 self.is_taken = true;
-                cx.take_turns(1)?;
                 continue;
             }
             self.is_found = true;
