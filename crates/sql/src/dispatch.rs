@@ -2,10 +2,10 @@
 //!
 //! | statements | room |
 //! |---|---|
-//! | transactions, savepoints, SET TRANSACTION | [`session::transaction`](crate::session::transaction), [`xa`](crate::xa) |
-//! | SET | [`session::set`](crate::session::set) |
-//! | PREPARE, EXECUTE, DEALLOCATE | [`session::prepare`](crate::session::prepare) |
-//! | DO, SIGNAL, KILL | [`values`](crate::values) |
+//! | transactions, savepoints, SET TRANSACTION | `session::transaction`, [`xa`](crate::xa) |
+//! | SET | `session::set` |
+//! | PREPARE, EXECUTE, DEALLOCATE | `session::prepare` |
+//! | DO, SIGNAL, KILL | `values` |
 //! | LOCK TABLES | [`locks`](crate::locks) |
 //! | definitions, maintenance | [`ddl`](crate::ddl) |
 //! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](crate::plan) |
