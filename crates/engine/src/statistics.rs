@@ -50,6 +50,10 @@ fn borrowed(bound: &crate::Bound) -> Bound<&[u8]> {
     }
 }
 
+/// Numbers of rows below it are of one magnitude.
+const FEW_ROWS: u64 = 100;
+/// Changes for each row after which there may be another magnitude of them.
+const MOST_CHANGES: u64 = 4;
 /// Random descents per index.
 const SAMPLES: u32 = 8;
 
@@ -94,6 +98,19 @@ impl Sampler {
                 fresh
             }
             None => state.clone().unwrap_or_default(),
+        }
+    }
+}
+
+impl Sampler {
+    /// How many rows there are, to the order of magnitude: sampled anew only where changes since may have made
+    /// another one of it, so that a small table that changes all the time is not sampled all the time.
+    pub(crate) fn magnitude(&self, table: &Table) -> u64 {
+        let modified = self.modified();
+        let known = self.state.lock().as_ref().map(|known| known.rows);
+        match known.filter(|rows| modified <= (*rows).max(FEW_ROWS) * MOST_CHANGES) {
+            Some(rows) => rows,
+            None => self.statistics(table).rows,
         }
     }
 }

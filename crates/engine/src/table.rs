@@ -346,6 +346,12 @@ impl Table {
     pub fn statistics(&self) -> Arc<TableStatistics> {
         self.runtime.sampler.statistics(self)
     }
+
+    /// How many rows it has, to the order of magnitude; cheaper than [`statistics`](Self::statistics). Never
+    /// waits.
+    pub fn magnitude(&self) -> u64 {
+        self.runtime.sampler.magnitude(self)
+    }
 }
 
 impl Deref for Table {

@@ -151,3 +151,30 @@ fn joins_begin_where_few_rows_are() {
     let straight = format!("SELECT STRAIGHT_JOIN SUM(price) FROM {from} WHERE customer.id = 7");
     assert_eq!(client.run(&answer), client.run(&straight));
 }
+
+#[test]
+fn hints_for_indexes_are_obeyed() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    skewed(&mut client, 2000);
+    let mut tree = |text: &str| client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+    let forced = tree("SELECT v FROM s FORCE INDEX (k) WHERE id = 5 AND k = 1");
+    assert!(forced.contains("using k"), "{forced}");
+    let ignored = tree("SELECT v FROM s IGNORE INDEX (k) WHERE k = 17");
+    assert!(ignored.contains("Table scan"), "{ignored}");
+    let used = tree("SELECT v FROM s USE INDEX (k) WHERE k > 0");
+    assert!(used.contains("using k"), "{used}");
+}
+
+/// A table that is scanned under locks keeps others from rows that are not wanted.
+#[test]
+fn rows_that_are_locked_are_found_by_an_index() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE q (id INT PRIMARY KEY, state INT, v INT, KEY (state))");
+    insert(&mut client, "q", (0..20).map(|id| format!("({id},{},0)", id % 2)));
+    for text in ["UPDATE q SET v = 1 WHERE state = 1", "SELECT v FROM q WHERE state = 1 FOR UPDATE"] {
+        let tree = client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+        assert!(tree.contains("using state"), "{tree}");
+    }
+}

@@ -19,6 +19,8 @@ pub const ROW_IN_ORDER: f64 = 150.0;
 pub const ENTRY_IN_ORDER: f64 = 120.0;
 /// Reading the next entry of a secondary index, and finding its row.
 pub const ROW_BY_ENTRY: f64 = 900.0;
+/// Locking a row that is read.
+pub const LOCKED_ROW: f64 = 800.0;
 /// Making a row of a virtual table.
 pub const VIRTUAL_ROW: f64 = 1500.0;
 /// Reading a row that an operator keeps: of a derived table.

@@ -80,7 +80,7 @@ pub fn hold(premises: &[Premise], session: &SessionState, host: &dyn Host, param
     let mut looker = None;
     premises.iter().all(|Premise { table, access, least, most }| {
         let rows = match access {
-            None => Some(table.statistics().rows as f64),
+            None => Some(table.magnitude() as f64),
             Some(access) => {
                 looker.get_or_insert_with(|| Looker::new(session, host)).rows(host, parameters, table, access)
             }

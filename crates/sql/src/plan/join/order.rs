@@ -75,7 +75,12 @@ impl PartSet {
 
     /// Its parts.
     fn parts(self) -> impl Iterator<Item = usize> {
-        (0..u64::BITS as usize).filter(move |part| self.meets(PartSet::of(*part)))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let part = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(part)
+        })
     }
 }
 

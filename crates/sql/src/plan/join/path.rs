@@ -50,9 +50,10 @@ impl<'t> Planning<'_, '_, 't> {
         let order = self.planner.joining.order.as_ref().filter(|_| want == Want::Ordered);
         let wanted = order.filter(|order| order.slot == slot);
         let mut candidates = self.candidates(leaf, &reading, wanted);
-        if self.is_single() && candidates.iter().any(|candidate| candidate.access.unique) {
+        let finds_one = |candidate: &Candidate| candidate.access.unique;
+        if self.is_single() && leaf.hints.is_empty() && candidates.iter().any(finds_one) {
             // There is nothing better, and no other table to be told how many rows there are.
-            candidates.retain(|candidate| candidate.access.unique);
+            candidates.retain(finds_one);
         } else {
             for candidate in &mut candidates {
                 (candidate.rows, candidate.is_looked_at) = self.rows_read(&reading, candidate);
@@ -150,6 +151,7 @@ impl<'t> Planning<'_, '_, 't> {
             (_, true) => cost::ENTRY_IN_ORDER,
             (_, false) => cost::ROW_BY_ENTRY,
         };
+        let row = if reading.locks { row + cost::LOCKED_ROW } else { row };
         let mut sum = match access.unique {
             true => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
             false => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
