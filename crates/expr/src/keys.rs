@@ -40,10 +40,15 @@ impl KeyIndex {
         Numbered::New(number)
     }
 
+    /// The number of a key that has been taken in.
+    pub fn find(&self, key: &[u8]) -> Option<usize> {
+        let hash = self.hasher.hash_one(key);
+        self.table.find(hash, |&number| key_at(&self.bytes, &self.ends, number) == key).copied()
+    }
+
     /// Whether a key has been taken in.
     pub fn contains(&self, key: &[u8]) -> bool {
-        let hash = self.hasher.hash_one(key);
-        self.table.find(hash, |&number| key_at(&self.bytes, &self.ends, number) == key).is_some()
+        self.find(key).is_some()
     }
 
     /// Takes a key in; whether it came for the first time.

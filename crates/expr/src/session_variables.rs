@@ -75,6 +75,8 @@ session_variables! { |settings, system|
     tracks_connection_memory: bool = settings.bool(sysvar::GLOBAL_CONNECTION_MEMORY_TRACKING),
     /// `palisade_operator_memory`, in bytes.
     operator_memory: u64 = settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
+    /// `tmp_table_size`, in bytes.
+    tmp_table_size: u64 = settings.uint(sysvar::TMP_TABLE_SIZE),
     /// `sort_buffer_size`, in bytes.
     sort_buffer_size: u64 = settings.uint(sysvar::SORT_BUFFER_SIZE),
     /// `parser_max_mem_size`, in bytes.

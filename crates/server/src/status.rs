@@ -116,7 +116,6 @@ const ZERO: &[&str] = &[
     "Count_hit_query_past_connection_memory_status_limit",
     "Count_hit_query_past_global_connection_memory_status_limit",
     "Count_hit_tmp_table_size",
-    "Created_tmp_disk_tables",
     "Created_tmp_tables",
     "Delayed_errors",
     "Delayed_insert_threads",

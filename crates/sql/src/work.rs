@@ -11,6 +11,8 @@ use palisade_base::metric::Metric;
 use crate::plan::{Access, Operator};
 
 palisade_base::metrics! {
+    /// Operators that have put rows off to temporary files.
+    pub static CREATED_TMP_DISK_TABLES: Counter = "Created_tmp_disk_tables", "sql", "Groups, and rows without duplicates, that went to temporary files";
     /// Temporary files of statements.
     pub static CREATED_TMP_FILES: Counter = "Created_tmp_files", "sql", "Temporary files made";
     /// Ends of statements and transactions that kept their changes.
@@ -63,6 +65,7 @@ palisade_base::metrics! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the counter")]
 pub enum Work {
+    CreatedTmpDiskTables,
     CreatedTmpFiles,
     HandlerCommit,
     HandlerDelete,

@@ -347,7 +347,7 @@ fn what_a_statement_keeps_of_its_rows_is_limited() {
     for query in [
         format!("SELECT LENGTH(LEAD(one.b) OVER (ORDER BY f.id)) {rows}"),
         format!("SELECT 'y' IN (SELECT one.b {rows})"),
-        format!("SELECT LENGTH(MAX(one.b)) {rows} GROUP BY f.id, g.id"),
+        format!("SELECT LENGTH(MAX(one.b)) {rows} GROUP BY f.id, g.id WITH ROLLUP"),
         format!("SELECT GROUP_CONCAT(f.id ORDER BY {text}) {rows}"),
         format!("INSERT INTO one SELECT f.id + 10 * g.id, one.b {rows}"),
     ] {

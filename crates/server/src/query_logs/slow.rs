@@ -125,7 +125,7 @@ const COUNTED: [(&str, Option<Work>); 14] = [
     ("Sort_range_count", None),
     ("Sort_rows", Some(Work::SortRows)),
     ("Sort_scan_count", Some(Work::SortScan)),
-    ("Created_tmp_disk_tables", None),
+    ("Created_tmp_disk_tables", Some(Work::CreatedTmpDiskTables)),
     ("Created_tmp_tables", None),
     ("Count_hit_tmp_table_size", None),
 ];

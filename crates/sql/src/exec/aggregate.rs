@@ -1,7 +1,12 @@
 //! Grouping: a hash table of groups, each with one accumulator per aggregate.
+//!
+//! When the groups take more memory than they may, those that are there are completed, and the rows of all others -
+//! their values, the aggregates' arguments, and the slots that are kept - are [put off](super::spill::partitions). With
+//! ROLLUP, whose groups are put in order in the end, all are in memory.
 
 use std::cmp::Ordering;
 
+use palisade_base::codec::Reader;
 use palisade_catalog::{Value, ValueRef, Watch};
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
 use palisade_expr::compare::compare_typed;
@@ -13,6 +18,8 @@ use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot};
 use smallvec::SmallVec;
 
+use super::spill::partitions::Partitions;
+use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
 use super::{ExecContext, State};
 use crate::plan::{KeptKey, Operator};
 use crate::{SqlAttempt, SqlResult};
@@ -56,6 +63,17 @@ pub struct AggregateState {
     complete: bool,
     order: Order,
     next: usize,
+    /// Rows of groups for which there was no memory.
+    put_off: PutOff,
+}
+
+/// Rows that are put off.
+#[derive(Debug, Default)]
+struct PutOff {
+    partitions: Partitions,
+    tables: RowTables,
+    /// Memory for a record.
+    record: Vec<u8>,
 }
 
 /// Whether the groups are in the order of ROLLUP.
@@ -82,6 +100,7 @@ impl AggregateState {
             complete: false,
             order: Order::Open,
             next: 0,
+            put_off: PutOff::default(),
         }
     }
 
@@ -92,10 +111,23 @@ impl AggregateState {
         self.groups.clear();
         (self.bytes, self.pending, self.complete, self.next) = (0, false, false, 0);
         self.order = Order::Open;
+        self.put_off = PutOff::default();
     }
 
     /// The next group.
     pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
+        while !self.next_in_memory(cx, plan)? {
+            if !self.put_off.partitions.next_partition()? {
+                return Ok(false);
+            }
+            self.groups.clear();
+            (self.bytes, self.complete, self.next) = (0, false, 0);
+        }
+        Ok(true)
+    }
+
+    /// The next group of those that are in memory.
+    fn next_in_memory(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
         if !self.complete {
             self.consume(cx, plan)?;
             self.index.clear();
@@ -138,6 +170,13 @@ impl AggregateState {
 
     fn consume(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         loop {
+            self.put_off.partitions.make_room()?;
+            if self.put_off.partitions.is_reading() {
+                let Some(values) = self.read_record(cx, plan)? else { return Ok(()) };
+                cx.in_one_go(|cx| self.count(cx, plan, &values))?;
+                cx.take_turns(1)?;
+                continue;
+            }
             if !self.pending {
                 if !self.input.next(plan.input, cx)? {
                     return Ok(());
@@ -179,7 +218,9 @@ impl AggregateState {
     ) -> SqlResult<()> {
         let lowest = if plan.rollup { 0 } else { plan.group.len() };
         for level in lowest..=plan.group.len() {
-            let position = self.group_of(cx, plan, values, level)?;
+            let Some(position) = self.group_of(cx, plan, values, level)? else {
+                return self.put_off(cx, plan, values);
+            };
             cx.session.charge(self.bytes + self.index.size())?;
             let mut rest = &self.arguments[..];
             for (accumulator, spec) in
@@ -248,7 +289,54 @@ impl AggregateState {
         true
     }
 
-    /// The number of the group of `values` on a level, a new one if there is none yet.
+    /// Whether the groups take as much memory as they may, and the rows of others can be put off.
+    fn is_full(&self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> bool {
+        !self.groups.is_empty()
+            && !plan.rollup
+            && !plan.group.is_empty()
+            && self.put_off.partitions.is_due(self.bytes + self.index.size(), memory(cx))
+    }
+
+    /// Puts the current row off, whose group has these values and the current key.
+    fn put_off(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        values: &[Value],
+    ) -> SqlResult<()> {
+        let memory = memory(cx);
+        let PutOff { partitions, tables, record } = &mut self.put_off;
+        record.clear();
+        append_values(values, record);
+        append_values(&self.arguments, record);
+        for slot in plan.keep {
+            append_slot(cx.state.frame.slots.at(*slot)?, tables, record);
+        }
+        partitions.push(cx.execution, memory, &self.key, record)
+    }
+
+    /// Makes the next row of those that were put off the current one, and gives the values of its group; `None` at
+    /// the end of the partition. May ask to wait.
+    fn read_record(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+    ) -> SqlAttempt<Option<Vec<Value>>> {
+        let PutOff { partitions, tables, .. } = &mut self.put_off;
+        let Some(record) = partitions.next_record()? else { return Ok(None) };
+        let (mut reader, mut values) = (Reader::new(record), Vec::with_capacity(plan.group.len()));
+        read_values(&mut reader, &mut values)?;
+        self.arguments.clear();
+        read_values(&mut reader, &mut self.arguments)?;
+        for slot in plan.keep {
+            let slot = cx.state.frame.slots.at_mut(*slot)?;
+            SlotImage::read(&mut reader, record)?.restore(record, tables, slot)?;
+        }
+        Ok(Some(values))
+    }
+
+    /// The number of the group of `values` on a level, a new one if there is none yet; `None` if there is no memory
+    /// for one.
     #[inline]
     fn group_of(
         &mut self,
@@ -256,9 +344,9 @@ impl AggregateState {
         plan: &Grouping<'_>,
         values: &[Value],
         level: usize,
-    ) -> SqlResult<usize> {
+    ) -> SqlResult<Option<usize>> {
         if plan.group.is_empty() && !self.groups.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
         self.key.clear();
         self.key.push(level as u8);
@@ -269,7 +357,10 @@ impl AggregateState {
             }
         })?;
         self.longest_key = self.longest_key.max(key.len());
-        Ok(match self.index.number(&self.key) {
+        if self.is_full(cx, plan) {
+            return Ok(self.index.find(&self.key));
+        }
+        Ok(Some(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {
                 let mut own = values.to_vec();
@@ -277,7 +368,7 @@ impl AggregateState {
                 self.add_group(cx, plan, own, level)?;
                 position
             }
-        })
+        }))
     }
 
     fn add_group(
@@ -293,6 +384,11 @@ impl AggregateState {
         self.groups.push(Group { values, level, accumulators, kept });
         Ok(())
     }
+}
+
+/// Bytes of memory that the groups may take before rows are put off.
+fn memory(cx: &ExecContext<'_, '_>) -> usize {
+    cx.session.operator_memory(cx.session.variables.tmp_table_size)
 }
 
 /// Groups in order of their values, each followed by the row that sums it up.

@@ -12,7 +12,8 @@
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
 //! | [`kept`] | rows set aside |
-//! | [`sort`] | sorting, limits, removing duplicates |
+//! | [`sort`] | sorting, limits |
+//! | [`distinct`] | removing duplicates |
 //! | [`spill`] | rows in temporary files |
 //! | [`set`] | UNION and its kin, derived tables |
 //! | [`virtual_table`] | reading a virtual table |
@@ -22,6 +23,7 @@
 
 pub mod aggregate;
 pub mod context;
+pub mod distinct;
 pub mod join;
 pub mod kept;
 pub mod recursive;
@@ -62,7 +64,7 @@ pub enum State {
     Aggregate(Box<aggregate::AggregateState>),
     Sort(Box<sort::SortState>),
     Project { input: Box<State>, pending: bool },
-    Distinct(Box<sort::DistinctState>),
+    Distinct(Box<distinct::DistinctState>),
     Limit(Box<sort::LimitState>),
     Union(Box<set::UnionState>),
     Derived(Box<set::DerivedState>),
@@ -119,7 +121,7 @@ impl State {
                 State::Project { input: Box::new(State::new(input)), pending: false }
             }
             Operator::Distinct { input, .. } => {
-                State::Distinct(Box::new(sort::DistinctState::new(State::new(input))))
+                State::Distinct(Box::new(distinct::DistinctState::new(State::new(input))))
             }
             Operator::Limit { input, .. } => State::Limit(Box::new(sort::LimitState::new(State::new(input)))),
             Operator::Union { inputs, .. } => {

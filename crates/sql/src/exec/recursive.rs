@@ -13,7 +13,8 @@ use palisade_expr::keys::KeyIndex;
 use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, Slot};
 
-use super::sort::{append_row_key, wanted_rows};
+use super::distinct::append_row_key;
+use super::sort::wanted_rows;
 use super::{ExecContext, KeptRow, State, next_passing};
 use crate::plan::{Query, Recursion};
 use crate::{SqlAttempt, SqlResult};

@@ -3,8 +3,9 @@
 use hashbrown::HashMap;
 use palisade_catalog::SqlType;
 
-use super::sort::append_row_key;
-use super::{ExecContext, KeptRow, State, next_passing};
+use super::distinct::{Unseen, append_row_key};
+use super::spill::list::RowList;
+use super::{ExecContext, KeptRow, State};
 use crate::plan::{Operator, Query, SetStep};
 use crate::{SqlAttempt, SqlError};
 use palisade_expr::keys::KeyIndex;
@@ -23,6 +24,10 @@ pub struct UnionState {
     combining: Option<Combining>,
     next: usize,
     bytes: usize,
+    /// Where UNION is streamed: which of its rows have not been given.
+    unseen: Unseen,
+    /// Those that were put off have been given.
+    is_drained: bool,
 }
 
 impl UnionState {
@@ -36,6 +41,8 @@ impl UnionState {
             combining: None,
             next: 0,
             bytes: 0,
+            unseen: Unseen::default(),
+            is_drained: false,
         }
     }
 
@@ -45,9 +52,11 @@ impl UnionState {
         (self.current, self.rows, self.next, self.bytes) = (0, None, 0, 0);
         self.combining = None;
         self.collected.clear();
+        self.unseen.clear();
+        self.is_drained = false;
     }
 
-    /// The next row. UNION ALL streams; everything else is computed step by step first.
+    /// The next row. UNION streams, with ALL or without; everything else is computed step by step first.
     pub fn next(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
@@ -56,14 +65,8 @@ impl UnionState {
         steps: &[SetStep],
         types: &[SqlType],
     ) -> SqlAttempt<bool> {
-        if steps.iter().all(|step| *step == SetStep::UnionAll) {
-            while let Some(plan) = inputs.get(self.current) {
-                if self.inputs.at_mut(self.current)?.next(plan, cx)? {
-                    return Ok(true);
-                }
-                self.current += 1;
-            }
-            return Ok(false);
+        if steps.iter().all(|step| matches!(step, SetStep::UnionAll | SetStep::Union)) {
+            return self.stream(cx, inputs, slot, steps, types);
         }
         loop {
             if let Some(combining) = &mut self.combining {
@@ -93,6 +96,40 @@ impl UnionState {
         *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         self.next += 1;
         Ok(true)
+    }
+}
+
+impl UnionState {
+    /// The next row of unions: of the inputs up to the last UNION without ALL, those that are not like one before, and
+    /// then those of the others.
+    fn stream(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        inputs: &[Operator],
+        slot: usize,
+        steps: &[SetStep],
+        types: &[SqlType],
+    ) -> SqlAttempt<bool> {
+        let last = steps.iter().rposition(|step| *step == SetStep::Union);
+        let distinct = last.map_or(0, |last| last + 2);
+        loop {
+            if self.current == distinct && distinct > 0 && !self.is_drained {
+                if self.unseen.next_put_off(cx, slot, types)? {
+                    return Ok(true);
+                }
+                self.is_drained = true;
+                self.unseen.clear();
+            }
+            let Some(plan) = inputs.get(self.current) else { return Ok(false) };
+            self.unseen.make_room()?;
+            if !self.inputs.at_mut(self.current)?.next(plan, cx)? {
+                self.current += 1;
+            } else if self.current >= distinct || self.unseen.is_new(cx, slot, types)? {
+                return Ok(true);
+            } else {
+                cx.take_turns(1)?;
+            }
+        }
     }
 }
 
@@ -196,13 +233,15 @@ impl Combining {
 #[derive(Debug)]
 pub struct DerivedState {
     input: State,
-    rows: Vec<KeptRow>,
-    bytes: usize,
+    rows: RowList,
+    /// The query has no more rows.
+    has_ended: bool,
     complete: bool,
-    next: usize,
     stale: bool,
     /// A row of the query is in place, not computed yet.
     pending: bool,
+    /// The row that is being looked at.
+    current: Option<KeptRow>,
 }
 
 impl DerivedState {
@@ -210,18 +249,19 @@ impl DerivedState {
     pub fn new(input: State) -> Self {
         DerivedState {
             input,
-            rows: Vec::new(),
-            bytes: 0,
+            rows: RowList::default(),
+            has_ended: false,
             complete: false,
-            next: 0,
             stale: false,
             pending: false,
+            current: None,
         }
     }
 
     /// Before the first row; the rows are kept unless they depend on outer rows.
     pub fn reset(&mut self) {
-        self.next = 0;
+        self.rows.rewind();
+        self.current = None;
         self.stale = true;
     }
 
@@ -235,25 +275,54 @@ impl DerivedState {
     ) -> SqlAttempt<bool> {
         if self.stale && (!query.outer_slots.is_empty() || !self.complete) {
             self.rows.clear();
-            (self.bytes, self.complete, self.pending) = (0, false, false);
+            (self.has_ended, self.complete, self.pending) = (false, false, false);
             self.input.reset();
         }
         self.stale = false;
         while !self.complete {
+            self.rows.make_room(cx)?;
+            if self.has_ended {
+                self.rows.finish(cx)?;
+                self.complete = true;
+                break;
+            }
             if !self.pending {
                 if !self.input.next(&query.root, cx)? {
-                    self.complete = true;
-                    break;
+                    self.has_ended = true;
+                    continue;
                 }
                 self.pending = true;
             }
             let row: KeptRow = super::settled_all(&query.output, cx)?.into();
             self.pending = false;
-            self.bytes += Slot::Values(row.clone()).size();
-            cx.session.charge(self.bytes)?;
             self.rows.push(row);
             cx.take_turns(1)?;
         }
-        next_passing(cx, &self.rows, &mut self.next, slot, filter)
+        self.next_passing(cx, slot, filter)
+    }
+
+    /// Places the next row that passes the filter in the slot; false if there is none.
+    fn next_passing(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        filter: Option<&Expr>,
+    ) -> SqlAttempt<bool> {
+        loop {
+            if self.current.is_none() {
+                self.current = self.rows.next_row()?;
+            }
+            let Some(row) = &self.current else { return Ok(false) };
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
+            let passes = match filter {
+                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
+                None => true,
+            };
+            self.current = None;
+            if passes {
+                return Ok(true);
+            }
+            cx.take_turns(1)?;
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Sorting, limits, removing duplicates.
+//! Sorting and limits.
 //!
 //! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
@@ -24,15 +24,13 @@ use std::ops::Range;
 
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{SqlType, Value, ValueRef, Watch};
-use palisade_expr::context::{value_bytes, values_size};
-use palisade_expr::hash_key::append_hash_key;
-use palisade_expr::keys::KeyIndex;
+use palisade_expr::Context;
+use palisade_expr::context::values_size;
 use palisade_expr::merge::{FEW, MergeSort};
 use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
 #[cfg(doc)]
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Context, Slot};
 
 use super::kept::KeptRows;
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
@@ -60,6 +58,12 @@ fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
         }
         _ => None,
     }
+}
+
+/// The prefix of the first key of a row.
+pub(super) fn prefix_of(value: ValueRef<'_>, key: &SortKey) -> Option<Prefix> {
+    let prefix = prefix(value, &key.expr.ty)?;
+    Some(if key.descending { !prefix } else { prefix })
 }
 
 /// Where the keys of the rows to be sorted are.
@@ -345,10 +349,9 @@ impl SortState {
             self.text_bytes += text.len();
         }
         self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
-        let prefix = prefix(first, &plan.keys.at(0)?.expr.ty);
+        let prefix = prefix_of(first, plan.keys.at(0)?);
         self.without_prefixes |= prefix.is_none();
-        let prefix = prefix.unwrap_or_default();
-        self.ranked.push(Ranked { prefix: if plan.keys.at(0)?.descending { !prefix } else { prefix }, row });
+        self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), row });
         Ok(())
     }
 
@@ -549,72 +552,6 @@ pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Ra
     let (offset, count) = limit_values(limit, cx)?;
     let row = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     Ok(row(offset)..row(offset.saturating_add(count)))
-}
-
-/// Where removing duplicates is.
-#[derive(Debug)]
-pub struct DistinctState {
-    input: State,
-    seen: KeyIndex,
-    key: Vec<u8>,
-}
-
-impl DistinctState {
-    /// Before the first row.
-    pub fn new(input: State) -> Self {
-        DistinctState { input, seen: KeyIndex::default(), key: Vec::new() }
-    }
-
-    /// Before the first row.
-    pub fn reset(&mut self) {
-        self.input.reset();
-        self.seen.clear();
-    }
-
-    /// The next row that is not like one before.
-    pub fn next(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        input: &Operator,
-        slot: usize,
-        types: &[SqlType],
-    ) -> SqlAttempt<bool> {
-        while self.input.next(input, cx)? {
-            self.key.clear();
-            append_current_key(cx, slot, types, &mut self.key)?;
-            let is_new = self.seen.insert(&self.key);
-            cx.session.charge(self.seen.size())?;
-            if is_new {
-                return Ok(true);
-            }
-            cx.take_turns(1)?;
-        }
-        Ok(false)
-    }
-}
-
-/// Appends bytes that are equal for equal rows of a slot of values, of the current row.
-fn append_current_key(
-    cx: &mut ExecContext<'_, '_>,
-    slot: usize,
-    types: &[SqlType],
-    key: &mut Vec<u8>,
-) -> SqlResult<()> {
-    let Slot::Values(values) = cx.state.frame.slots.at(slot)? else { return Ok(()) };
-    if values.iter().all(|value| value_bytes(value) <= PIECE) {
-        append_row_key(values, types, key, &mut |_| true);
-        return Ok(());
-    }
-    let values = values.clone();
-    // The row has been taken from its input.
-    cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(&values, types, key, watch)))
-}
-
-/// Appends bytes that are equal for equal rows.
-pub fn append_row_key(values: &[Value], types: &[SqlType], key: &mut Vec<u8>, watch: Watch<'_>) {
-    for (value, ty) in values.iter().zip(types) {
-        append_hash_key(value, ty, key, watch);
-    }
 }
 
 /// Where a limit is.

@@ -1,8 +1,13 @@
 //! Window functions: rows are collected, sorted by partition and order, and each is given its functions' values.
 //!
+//! Rows of several partitions that take more memory than they may are put in order and written to a file, and read
+//! again partition by partition (`runs`). What is in memory then is one partition.
+//!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows are
 //! collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run: the state says
 //! which call and which row come next.
+
+mod runs;
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -17,6 +22,7 @@ use palisade_expr::order::{SortKey, compare_keys};
 use palisade_expr::place::At;
 use palisade_expr::{Context, Domain, Expr, Slot};
 
+use self::runs::WindowRuns;
 use super::{ExecContext, State};
 use crate::plan::Operator;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
@@ -30,6 +36,22 @@ struct Row {
     /// Of each call: its arguments, and the values that bound its frame.
     inputs: Vec<(Vec<Value>, [Value; 2])>,
     results: Vec<Value>,
+}
+
+impl Row {
+    /// About how many bytes it takes.
+    fn size(&self) -> usize {
+        let Row { partition, order, slots, inputs, .. } = self;
+        let values = [partition, order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
+        slots.iter().map(Slot::size).sum::<usize>()
+            + 128 * (1 + inputs.len())
+            + values.map(|values| values_size(values)).sum::<usize>()
+    }
+}
+
+/// Bytes of memory that the rows may take before they are written to a file.
+fn memory(cx: &ExecContext<'_, '_>) -> usize {
+    cx.session.operator_memory(cx.session.variables.tmp_table_size)
 }
 
 /// What is the same for all rows of a call.
@@ -63,6 +85,10 @@ pub struct WindowState {
     /// Rows before this one have their values.
     computed: usize,
     next: usize,
+    /// The rows that are in a file.
+    runs: Option<Box<WindowRuns>>,
+    /// A partition is being read from it.
+    is_refilling: bool,
 }
 
 /// What a window operator does.
@@ -70,10 +96,14 @@ pub struct WindowState {
 enum Phase {
     /// Rows are read.
     Collecting,
-    /// Their numbers are put in order.
-    Sorting(MergeSort<usize>),
+    /// Their numbers are put in order; of all rows, if the input has `ended`.
+    Sorting { sort: MergeSort<usize>, ended: bool },
     /// The rows are moved into that order: those before `next` have been.
     Arranging { order: Vec<usize>, rows: Vec<Row>, next: usize },
+    /// They are written to a file in that order: those before `next` have been.
+    Writing { order: Vec<usize>, next: usize, ended: bool },
+    /// The last of them are being written.
+    Settling,
     /// They are in order.
     Ready,
 }
@@ -109,6 +139,8 @@ impl WindowState {
             running: None,
             computed: 0,
             next: 0,
+            runs: None,
+            is_refilling: false,
         }
     }
 
@@ -121,6 +153,7 @@ impl WindowState {
         self.is_bounded = false;
         (self.partition, self.call, self.at, self.running) = (0..0, 0, 0, None);
         (self.computed, self.next) = (0, 0);
+        (self.runs, self.is_refilling) = (None, false);
     }
 
     /// The next row, in order of partition and key.
@@ -132,6 +165,9 @@ impl WindowState {
     ) -> SqlAttempt<bool> {
         while !matches!(self.phase, Phase::Ready) {
             self.advance(cx, input, plan)?;
+        }
+        if self.is_refilling || self.next >= self.rows.len() {
+            self.refill(cx, plan)?;
         }
         if self.next >= self.computed && self.next < self.rows.len() {
             self.compute_partition(cx, plan)?;
@@ -154,16 +190,18 @@ impl WindowState {
     ) -> SqlAttempt<()> {
         match &mut self.phase {
             Phase::Collecting => {
-                self.collect(cx, input, plan)?;
+                let ended = self.collect(cx, input, plan)?;
                 let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
                 // Comparing takes the longer the longer the keys are.
                 let run = run_of(self.longest_key);
                 self.phase = match is_ordered {
                     true => Phase::Ready,
-                    false => Phase::Sorting(MergeSort::new((0..self.rows.len()).collect(), run)),
+                    false => {
+                        Phase::Sorting { sort: MergeSort::new((0..self.rows.len()).collect(), run), ended }
+                    }
                 };
             }
-            Phase::Sorting(sort) => {
+            Phase::Sorting { sort, .. } => {
                 let rows = &self.rows;
                 let order = |left: usize, right: usize, watch: Watch<'_>| {
                     let (Some(left), Some(right)) = (rows.get(left), rows.get(right)) else {
@@ -182,11 +220,14 @@ impl WindowState {
                     }
                     cx.take_turns(PART as u32)?;
                 }
-                let Phase::Sorting(sort) = std::mem::replace(&mut self.phase, Phase::Ready) else {
+                let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
                     return Ok(());
                 };
-                let rows = Vec::with_capacity(self.rows.len());
-                self.phase = Phase::Arranging { order: sort.into_items(), rows, next: 0 };
+                let (order, next) = (sort.into_items(), 0);
+                self.phase = match ended && self.runs.is_none() {
+                    true => Phase::Arranging { order, rows: Vec::with_capacity(self.rows.len()), next },
+                    false => Phase::Writing { order, next, ended },
+                };
             }
             Phase::Arranging { order, rows, next } => {
                 while *next < order.len() {
@@ -200,24 +241,70 @@ impl WindowState {
                 self.rows = std::mem::take(rows);
                 self.phase = Phase::Ready;
             }
+            Phase::Writing { .. } => self.write(cx, plan)?,
+            Phase::Settling => {
+                if let Some(runs) = &mut self.runs {
+                    runs.begin_reading()?;
+                }
+                self.phase = Phase::Ready;
+            }
             Phase::Ready => {}
         }
         Ok(())
     }
 
+    /// Writes the rows to the file, as a run.
+    fn write(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        let Phase::Writing { order, next, ended } = &mut self.phase else { return Ok(()) };
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            unused => unused.insert(Box::new(WindowRuns::new(cx, plan, &self.slots, memory(cx)))),
+        };
+        while let Some(row) = order.get(*next) {
+            runs.make_room()?;
+            runs.push(std::mem::take(self.rows.at_mut(*row)?))?;
+            *next += 1;
+            cx.take_turns(1)?;
+        }
+        runs.end_run()?;
+        self.rows.clear();
+        self.bytes = 0;
+        self.phase = if *ended { Phase::Settling } else { Phase::Collecting };
+        Ok(())
+    }
+
+    /// Reads the next partition, if the rows are in a file.
+    fn refill(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        let Some(runs) = &mut self.runs else { return Ok(()) };
+        if !std::mem::replace(&mut self.is_refilling, true) {
+            self.rows.clear();
+            (self.bytes, self.next, self.computed) = (0, 0, 0);
+        }
+        runs.read_partition(cx, plan, &mut self.rows, &mut self.bytes)?;
+        self.is_refilling = false;
+        (self.partition, self.is_bounded) = (0..self.rows.len(), true);
+        (self.call, self.at, self.running) = (0, 0, None);
+        Ok(())
+    }
+
+    /// Reads rows until there are no more: true; or as many as fit into memory, where they can be written to a file.
     fn collect(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         input: &Operator,
         plan: &WindowPlan,
-    ) -> SqlAttempt<()> {
+    ) -> SqlAttempt<bool> {
         if self.constants.is_empty() {
             self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
         }
         loop {
             if !self.pending {
+                // The rows of one partition are in memory in any case.
+                if self.bytes > 0 && !plan.partition.is_empty() && self.bytes > memory(cx) {
+                    return Ok(false);
+                }
                 if !self.input.next(input, cx)? {
-                    return Ok(());
+                    return Ok(true);
                 }
                 self.pending = true;
             }
@@ -234,14 +321,12 @@ impl WindowState {
                 Ok((partition, order, inputs))
             })?;
             self.pending = false;
-            let slots: Box<[Slot]> = cx.state.frame.keep(&self.slots)?;
-            let values =
-                [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
-            self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
-            self.bytes += values.map(|values| values_size(values)).sum::<usize>();
-            self.longest_key = self.longest_key.max(values_size(&partition) + values_size(&order));
+            let slots = cx.state.frame.keep(&self.slots)?;
+            let row = Row { partition, order, slots, inputs, results: Vec::new() };
+            self.bytes += row.size();
+            self.longest_key = self.longest_key.max(values_size(&row.partition) + values_size(&row.order));
             cx.session.charge(self.bytes)?;
-            self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
+            self.rows.push(row);
             cx.take_turns(2)?;
         }
     }

@@ -395,6 +395,11 @@ impl Merger {
         Ok(false)
     }
 
+    /// The computed keys of the row that [`next`](Self::next) has placed.
+    pub fn computed(&self) -> SqlResult<&[Value]> {
+        Ok(&self.contenders.at(self.tournament.winner())?.row.computed)
+    }
+
     /// Places the winner's row in the frame.
     fn place(&mut self, plan: &MergePlan<'_>, frame: &mut Frame) -> SqlResult<()> {
         let contender = self.contenders.at_mut(self.tournament.winner())?;

@@ -16,9 +16,13 @@
 //! |---|---|
 //! | [`row`] | the current rows of slots as records |
 //! | [`tournament`] | which of many runs has the least row |
+//! | [`list`] | rows that are read again in their order |
+//! | [`partitions`] | records that are put off, by a hash of their keys |
 //! | [`merge`] | sorted runs, merged to one |
 
+pub mod list;
 pub mod merge;
+pub mod partitions;
 pub mod row;
 pub mod tournament;
 
@@ -58,7 +62,7 @@ pub struct SpillFile {
 }
 
 /// Records that lie one behind the other in a file.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Run {
     places: Vec<BlockPlace>,
 }
@@ -119,6 +123,16 @@ impl SpillFile {
         if !self.block.is_empty() {
             self.hand_over()?;
         }
+        Ok(Run { places: std::mem::take(&mut self.places) })
+    }
+
+    /// Ends the only run, and waits until it is written. May ask to wait.
+    pub fn finish(&mut self) -> SqlAttempt<Run> {
+        self.make_room()?;
+        if !self.block.is_empty() {
+            self.hand_over()?;
+        }
+        self.settle()?;
         Ok(Run { places: std::mem::take(&mut self.places) })
     }
 

@@ -45,12 +45,15 @@ impl RowTables {
 pub fn append_slot(slot: &Slot, tables: &mut RowTables, out: &mut Vec<u8>) {
     match (slot, slot.stored()) {
         (_, Some((table, row, stamp))) => append_stored(table, row, stamp, tables, out),
-        (Slot::Values(values), None) => {
-            out.push(VALUES);
-            append_values(values, out);
-        }
+        (Slot::Values(values), None) => append_value_slot(values, out),
         (_, None) => out.push(NO_ROW),
     }
+}
+
+/// Appends computed values.
+pub fn append_value_slot(values: &[Value], out: &mut Vec<u8>) {
+    out.push(VALUES);
+    append_values(values, out);
 }
 
 /// Appends a stored row.
