@@ -247,10 +247,10 @@ impl<'a> Binder<'a> {
 
     /// A query's logical plan as text: as it was bound, and as rules have rewritten it.
     pub fn rewritten(self, mut query: LogicalQuery) -> SqlResult<[String; 2]> {
-        let bound = query.to_string();
+        let bound = format!("{query}");
         let mut statement = Statement { subqueries: self.subqueries, pace: &self.pace };
         statement.rewrite(Some(&mut query))?;
-        Ok([bound, query.to_string()])
+        Ok([bound, format!("{query}")])
     }
 
     /// The plan of a statement with this query, or with none.

@@ -134,7 +134,8 @@ impl Lines {
             self.line(format_args!("Having: {having}"));
         }
         if let Some(grouping) = &block.grouping {
-            let aggregates: Vec<String> = grouping.aggregates.iter().map(ToString::to_string).collect();
+            let aggregates: Vec<String> =
+                grouping.aggregates.iter().map(|aggregate| format!("{aggregate}")).collect();
             let rollup = if grouping.rollup { " with rollup" } else { "" };
             self.line(format_args!(
                 "Group: {}{rollup}: {}",

@@ -2,11 +2,11 @@
 //!
 //! | rule | from | to |
 //! |---|---|---|
-//! | [`or_factors`] | a condition that is a part of every branch of an OR | the condition, beside the OR of what is left |
-//! | [`outer_to_inner`] | an outer join whose added rows are thrown away | an inner join |
-//! | [`derived_merge`] | a derived table that is a plain block | its tables, in the block around it |
-//! | [`derived_filter`] | a condition on the columns of another derived table | a condition within it |
-//! | [`semi_join`] | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
+//! | `or_factors` | a condition that is a part of every branch of an OR | the condition, beside the OR of what is left |
+//! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
+//! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
+//! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
+//! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten before.
 //! Rules are applied in the order of the table. None of them changes which rows a query gives, and none moves an
