@@ -74,7 +74,19 @@ pub enum Sum {
     Double(f64),
 }
 
+/// Bytes that a set of values takes for the first of them.
+const SET_OF_VALUES: usize = 200;
+
 impl Accumulator {
+    /// About how many bytes it takes before it has been given more than a value.
+    pub fn size_at_first(&self) -> usize {
+        let inner = match self {
+            Accumulator::Distinct { inner, .. } => SET_OF_VALUES + inner.size_at_first(),
+            _ => 0,
+        };
+        size_of::<Accumulator>() + inner
+    }
+
     /// Of no value yet.
     pub fn new(spec: &AggregateSpec) -> Accumulator {
         let plain = match spec.kind {

@@ -379,8 +379,10 @@ impl AggregateState {
         level: usize,
     ) -> SqlResult<()> {
         let kept: Box<[Slot]> = cx.state.frame.keep(plan.keep)?;
-        self.bytes += 200 + values_size(&values) + kept.iter().map(Slot::size).sum::<usize>();
-        let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
+        let accumulators: Vec<Accumulator> = plan.aggregates.iter().map(Accumulator::new).collect();
+        let of_aggregates: usize = accumulators.iter().map(Accumulator::size_at_first).sum();
+        let of_row: usize = kept.iter().map(Slot::size).sum();
+        self.bytes += 200 + values_size(&values) + of_row + of_aggregates;
         self.groups.push(Group { values, level, accumulators, kept });
         Ok(())
     }

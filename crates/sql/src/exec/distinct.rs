@@ -75,6 +75,7 @@ impl Unseen {
         types: &[SqlType],
     ) -> SqlAttempt<bool> {
         loop {
+            cx.take_turns(1)?;
             self.make_room()?;
             let Some(record) = self.put_off.next_record()? else {
                 if !self.put_off.next_partition()? {
@@ -89,7 +90,6 @@ impl Unseen {
             if self.is_new(cx, slot, types)? {
                 return Ok(true);
             }
-            cx.take_turns(1)?;
         }
     }
 }

@@ -310,6 +310,7 @@ impl DerivedState {
     ) -> SqlAttempt<bool> {
         loop {
             if self.current.is_none() {
+                cx.take_turns(1)?;
                 self.current = self.rows.next_row()?;
             }
             let Some(row) = &self.current else { return Ok(false) };
@@ -322,7 +323,6 @@ impl DerivedState {
             if passes {
                 return Ok(true);
             }
-            cx.take_turns(1)?;
         }
     }
 }

@@ -38,6 +38,7 @@ impl WindowRuns {
         slots: &[usize],
         memory: usize,
     ) -> WindowRuns {
+        cx.execution.work.add(Work::CreatedTmpDiskTables, 1);
         cx.execution.work.add(Work::CreatedTmpFiles, 1);
         let keys: Vec<SortKey> = plan.partition.iter().chain(&plan.order).cloned().collect();
         WindowRuns {
