@@ -1,9 +1,9 @@
 //! The suites of the lab at their smallest: answers and plans.
 //!
-//! `tests/suites/NAME.answers` has what MySQL 9.7 answers to the statements of a suite over its data at scale 0.01
-//! (`palisade-lab answers NAME --scale 0.01 --server mysql=...`); Palisade must answer the same. `NAME.plans` has the shape of
-//! Palisade's own plans, so that a change of the optimizer shows which plans it changes. `UPDATE_EXPECT=1` writes the
-//! plans anew, for reading the difference with git; the answers stay.
+//! `tests/suites/NAME.answers` has what MySQL 9.7 answers to the statements of a suite over its data at scale
+//! 0.01 (`palisade-lab answers NAME --scale 0.01 --server mysql=...`); Palisade must answer the same.
+//! `NAME.plans` has the shape of Palisade's own plans, so that a change of the optimizer shows which plans it
+//! changes. `UPDATE_EXPECT=1` writes the plans anew, for reading the difference with git; the answers stay.
 
 use palisade_lab::server::Server as Measured;
 use palisade_lab::spec::Address;

@@ -1,10 +1,11 @@
-//! Values as bytes and back, exactly as they are: the scale of a DECIMAL, the sign of a zero, the width of a BIT.
+//! Values as bytes and back, exactly as they are: the scale of a DECIMAL, the sign of a zero, the width of a
+//! BIT.
 //!
-//! Rows that wait in a temporary file while a statement goes on have this form. Nothing durable has it, so that it
-//! may change with any version.
+//! Rows that wait in a temporary file while a statement goes on have this form. Nothing durable has it, so
+//! that it may change with any version.
 //!
-//! A value is a tag of one byte and what the variant has: numbers little-endian, strings with their length before
-//! them.
+//! A value is a tag of one byte and what the variant has: numbers little-endian, strings with their length
+//! before them.
 
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 
@@ -155,7 +156,8 @@ mod tests {
         ]
     }
 
-    /// Compared as they print: values that are equal may be written differently, and NaN is not equal to itself.
+    /// Compared as they print: values that are equal may be written differently, and NaN is not equal to
+    /// itself.
     #[test]
     fn values_come_back_exactly_and_no_shorter_bytes_are_a_value() {
         let mut random = Prng::new(test_seed(20));

@@ -33,8 +33,8 @@ pub struct TableStatistics {
 }
 
 impl Table {
-    /// About how many entries of an index are in a range of its keys, exact if they are on one leaf: what the two
-    /// descents to its ends tell. `None` if a page that is needed for it is not in memory. Never waits.
+    /// About how many entries of an index are in a range of its keys, exact if they are on one leaf: what the
+    /// two descents to its ends tell. `None` if a page that is needed for it is not in memory. Never waits.
     pub fn entries_in_range(&self, index: usize, range: &KeyRange) -> Option<u64> {
         let (lower, upper) = (borrowed(&range.lower), borrowed(&range.upper));
         let of = |partition: &Partition| partition.tree(index).records_in_range(lower, upper).ok();
@@ -103,8 +103,8 @@ impl Sampler {
 }
 
 impl Sampler {
-    /// How many rows there are, to the order of magnitude: sampled anew only where changes since may have made
-    /// another one of it, so that a small table that changes all the time is not sampled all the time.
+    /// How many rows there are, to the order of magnitude: sampled anew only where changes since may have
+    /// made another one of it, so that a small table that changes all the time is not sampled all the time.
     pub(crate) fn magnitude(&self, table: &Table) -> u64 {
         let modified = self.modified();
         let known = self.state.lock().as_ref().map(|known| known.rows);

@@ -1,26 +1,26 @@
 //! Temporary files: where a statement puts what it cannot keep in memory.
 //!
-//! A [`TemporaryFile`] is a list of *blocks*, each written once and read any number of times. Writing and reading
-//! never block the caller: both give back a [`Transfer`], whose [event](Transfer::take) an operator waits for as for
-//! any other, and any number of them may be under way.
+//! A [`TemporaryFile`] is a list of *blocks*, each written once and read any number of times. Writing and
+//! reading never block the caller: both give back a [`Transfer`], whose [event](Transfer::take) an operator
+//! waits for as for any other, and any number of them may be under way.
 //!
 //! ```text
 //!   block:  checksum (4) | length of the content (4) | number of the block (8) | content
 //! ```
 //!
-//! The checksum (CRC-32C) covers all that follows it. A block that has another number than the one asked for, or whose
-//! checksum is wrong, is an error of reading, and never data.
+//! The checksum (CRC-32C) covers all that follows it. A block that has another number than the one asked for,
+//! or whose checksum is wrong, is an error of reading, and never data.
 //!
 //! # Names
 //!
-//! The file is made in `tmp` in the data directory by the first write, and loses its name at once, so that no way in
-//! which a statement or the process may end leaves it behind. Between these two calls a crash can: what is in `tmp` when
-//! the engine is opened is removed.
+//! The file is made in `tmp` in the data directory by the first write, and loses its name at once, so that no
+//! way in which a statement or the process may end leaves it behind. Between these two calls a crash can:
+//! what is in `tmp` when the engine is opened is removed.
 //!
 //! # Buffers
 //!
-//! A transfer gives the block's memory back, so that it is freed or used again by the task that allocated it, on whose
-//! [account](palisade_io::heap) it is.
+//! A transfer gives the block's memory back, so that it is freed or used again by the task that allocated it,
+//! on whose [account](palisade_io::heap) it is.
 
 use std::io;
 use std::path::PathBuf;
@@ -235,8 +235,8 @@ impl Transfer {
         self.event.is_complete()
     }
 
-    /// The block, and its memory: what was read, or what was written. May ask to wait; called again after it gave a
-    /// block or an error, it gives an empty block.
+    /// The block, and its memory: what was read, or what was written. May ask to wait; called again after it
+    /// gave a block or an error, it gives an empty block.
     pub fn take(&mut self) -> Attempt<Block, MysqlError> {
         if !self.is_done() {
             return Err(Blocked::Wait(self.event.clone()));
@@ -260,8 +260,8 @@ impl TemporaryFile {
         (place, transfer)
     }
 
-    /// Reads a block into the memory of another. It must have been written: the transfer of the write has given it
-    /// back.
+    /// Reads a block into the memory of another. It must have been written: the transfer of the write has
+    /// given it back.
     pub fn read(&self, place: BlockPlace, mut into: Block) -> Transfer {
         // What the task is to free it allocates itself.
         into.bytes.reserve((HEADER + place.len()).saturating_sub(into.bytes.len()));

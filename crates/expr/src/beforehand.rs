@@ -113,8 +113,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Fails if a constant does that is a length, as of LEFT: MySQL computes it when it resolves the statement, to
-    /// know the length of the result.
+    /// Fails if a constant does that is a length, as of LEFT: MySQL computes it when it resolves the
+    /// statement, to know the length of the result.
     fn compute_beforehand(&mut self, constant: &Expr) -> SqlAttempt<()> {
         if self.state.strict {
             return Ok(());

@@ -673,8 +673,9 @@ pub fn to_vec(value: ValueRef<'_>, ty: &SqlType) -> Vec<u8> {
     out
 }
 
-/// The number that a text begins with where a year is wanted, and whether it is all of the text. A number with
-/// a minus sign is none, nor is one of more than 64 bits; one beyond BIGINT is the negative one of the same bits.
+/// The number that a text begins with where a year is wanted, and whether it is all of the text. A number
+/// with a minus sign is none, nor is one of more than 64 bits; one beyond BIGINT is the negative one of the
+/// same bits.
 fn year_of_text(text: &[u8]) -> Option<(i64, bool)> {
     let text = text.trim_ascii_start();
     let digits = text.strip_prefix(b"+").unwrap_or(text);

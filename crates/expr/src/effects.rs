@@ -137,9 +137,9 @@ impl Context<'_> {
         result
     }
 
-    /// Does what a function does `count` times, each time a step of its own. Where one of them has to wait, or
-    /// gives way to other sessions, the repetition goes on with it: what the turns before it did is not done
-    /// again. The function has to be an [effect](crate::func::Purity::Effect), or nothing is kept.
+    /// Does what a function does `count` times, each time a step of its own. Where one of them has to wait,
+    /// or gives way to other sessions, the repetition goes on with it: what the turns before it did is not
+    /// done again. The function has to be an [effect](crate::func::Purity::Effect), or nothing is kept.
     pub(crate) fn each_turn(
         &mut self,
         call: &Expr,

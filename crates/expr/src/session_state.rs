@@ -64,7 +64,8 @@ pub const KEPT_LIMIT: usize = 256 << 20;
 /// What the statements of a session may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authority {
-    /// They are the server's own. Privileges are not about them, nor `read_only`, nor what protects the tables of the logs.
+    /// They are the server's own. Privileges are not about them, nor `read_only`, nor what protects the
+    /// tables of the logs.
     Internal,
     /// Everything, as the account may.
     Unrestricted,
@@ -234,8 +235,8 @@ impl SessionState {
     }
 
     /// Bytes of memory that an operator may take before it goes to temporary files, where a variable gives it
-    /// `asked` bytes: as many as that, and `palisade_operator_memory` if that is more and the server has room; but
-    /// not so many that the statement would be ended for them.
+    /// `asked` bytes: as many as that, and `palisade_operator_memory` if that is more and the server has
+    /// room; but not so many that the statement would be ended for them.
     pub fn operator_memory(&self, asked: u64) -> usize {
         let SessionVariables { operator_memory, statement_memory, connection_memory_limit, .. } =
             self.variables;

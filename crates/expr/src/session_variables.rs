@@ -1,7 +1,8 @@
 //! The session values of the system variables that statements read while they run.
 //!
-//! A variable is declared in [`palisade_base::sysvar_catalogue`]. What it means to a statement is one row here: the field, its
-//! type, and how it is read from the session's settings. The defaults follow from the declarations.
+//! A variable is declared in [`palisade_base::sysvar_catalogue`]. What it means to a statement is one row
+//! here: the field, its type, and how it is read from the session's settings. The defaults follow from the
+//! declarations.
 
 use std::time::Duration;
 
@@ -12,12 +13,12 @@ use palisade_engine::IsolationLevel;
 
 use crate::mode::SqlMode;
 
-/// Declares [`SessionVariables`]: `field: type = value`, where the value is an expression over the session's settings and the
-/// machine's time zone.
+/// Declares [`SessionVariables`]: `field: type = value`, where the value is an expression over the session's
+/// settings and the machine's time zone.
 macro_rules! session_variables {
     (|$settings:ident, $system:ident| $($(#[$meta:meta])* $field:ident: $ty:ty = $value:expr,)*) => {
-        /// The session values of the system variables that statements read while they run. The host, which owns the
-        /// settings, keeps them in step.
+        /// The session values of the system variables that statements read while they run. The host, which
+        /// owns the settings, keeps them in step.
         #[derive(Debug, Clone, PartialEq)]
         #[allow(missing_docs, reason = "a field without documentation is called as its variable")]
         pub struct SessionVariables { $($(#[$meta])* pub $field: $ty,)* }

@@ -214,7 +214,8 @@ fn run(arguments: RunArguments) -> Result<bool> {
     Ok(!failed && tool::check_interrupted().is_ok())
 }
 
-/// Where the first server stands, as a table in Markdown and a sentence; nothing of an experiment that has no sum.
+/// Where the first server stands, as a table in Markdown and a sentence; nothing of an experiment that has no
+/// sum.
 fn say_standing(results: &Results) {
     if let Some(standing) = Standing::of(results) {
         println!("{}\n{}", standing.markdown(), standing.sentence());

@@ -177,7 +177,8 @@ pub struct Run {
     /// What else was looked at second by second, by its title, where the experiment does.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lines: BTreeMap<String, Vec<f64>>,
-    /// What the server answered, shortened so that the answers of servers can be compared, where the experiment does.
+    /// What the server answered, shortened so that the answers of servers can be compared, where the
+    /// experiment does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// The server's counters over the run.

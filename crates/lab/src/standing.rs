@@ -1,10 +1,10 @@
-//! The first server beside the better of the others: point by point along the x axis, in sum, and whether all of them
-//! answer alike.
+//! The first server beside the better of the others: point by point along the x axis, in sum, and whether all
+//! of them answer alike.
 //!
-//! Medians, because one of a few runs may have met something else on the machine; ratios of runs of the same repeat,
-//! because what happened to the machine meanwhile happened to both. The better of the others is the one with the
-//! lower (or higher) median at that point; in sum it is the one with the lower sum, over the points that every
-//! server has.
+//! Medians, because one of a few runs may have met something else on the machine; ratios of runs of the same
+//! repeat, because what happened to the machine meanwhile happened to both. The better of the others is the
+//! one with the lower (or higher) median at that point; in sum it is the one with the lower sum, over the
+//! points that every server has.
 
 use crate::results::{Better, Cell, Results};
 use crate::{report, stats};

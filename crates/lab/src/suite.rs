@@ -8,8 +8,8 @@
 //!   killed.
 //! - [`golden`] writes answers and plans as text, for the tests.
 //!
-//! The statements stand in `sql/SUITE.sql`. The answer of each is reduced to a [`client::fingerprint`], so that a
-//! report can say whether the servers agree.
+//! The statements stand in `sql/SUITE.sql`. The answer of each is reduced to a [`client::fingerprint`], so
+//! that a report can say whether the servers agree.
 
 use crate::suite::rows::Rows;
 
@@ -105,8 +105,8 @@ impl Suite {
     }
 }
 
-/// Writes out what stands in statements in braces: `{scale}`; `{rows N}`, so many at scale 1; lists as `{numbers N STEP}`,
-/// whole numbers from 1 on, or `{decimals N STEP}`, in hundredths.
+/// Writes out what stands in statements in braces: `{scale}`; `{rows N}`, so many at scale 1; lists as
+/// `{numbers N STEP}`, whole numbers from 1 on, or `{decimals N STEP}`, in hundredths.
 fn expanded(text: &str, scale: f64) -> String {
     let mut parts = text.split('{');
     let mut expanded = parts.next().unwrap_or_default().to_owned();
@@ -147,8 +147,8 @@ fn list(name: &str) -> Option<String> {
     Some(all?.join(","))
 }
 
-/// Reads statements: each is headed by a line `-- NAME: what it asks` and ends with a semicolon. A line that begins
-/// with `--` and has no such name is a comment.
+/// Reads statements: each is headed by a line `-- NAME: what it asks` and ends with a semicolon. A line that
+/// begins with `--` and has no such name is a comment.
 pub fn queries(text: &str) -> Vec<Query> {
     let mut all: Vec<Query> = Vec::new();
     for line in text.lines() {

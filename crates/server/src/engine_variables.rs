@@ -1,8 +1,8 @@
-//! What the global system variables mean to the storage engine: with what it is opened, and what it is told when one of
-//! them is SET.
+//! What the global system variables mean to the storage engine: with what it is opened, and what it is told
+//! when one of them is SET.
 //!
-//! A variable is declared in [`palisade_base::sysvar_catalogue`]; its effect is one row here. Variables that only mean something
-//! together share a row.
+//! A variable is declared in [`palisade_base::sysvar_catalogue`]; its effect is one row here. Variables that
+//! only mean something together share a row.
 
 use std::time::Duration;
 

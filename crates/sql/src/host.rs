@@ -10,7 +10,8 @@
 //! | [`Files`] | files on the server's machine | LOAD DATA, SELECT ... INTO OUTFILE |
 //! | [`Administration`] | statements that are the server's business, and what it keeps of others | the dispatch of statements, foreign keys |
 //!
-//! [`Host`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test a double of it.
+//! [`Host`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test a
+//! double of it.
 
 #[cfg(test)]
 pub(crate) mod doubles;
@@ -131,7 +132,8 @@ impl<T> Host for T where
 /// What the session's account may do. Where there are no accounts, everyone may do everything.
 pub trait Authorization: Send + Sync {
     /// Whether the session's account may do that to a table: 1142 if not. Asked of
-    /// [restricted](SessionState::is_restricted) sessions only, as is [`check_statement`](Self::check_statement).
+    /// [restricted](SessionState::is_restricted) sessions only, as is
+    /// [`check_statement`](Self::check_statement).
     fn check_table(
         &self,
         _session: &SessionState,
@@ -142,8 +144,8 @@ pub trait Authorization: Send + Sync {
         Ok(())
     }
 
-    /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
-    /// decide it.
+    /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table)
+    /// does not decide it.
     fn check_statement(&self, _session: &SessionState, _statement: &Statement) -> SqlResult<()> {
         Ok(())
     }
@@ -241,8 +243,8 @@ pub trait Processes: Send + Sync {
         limit: Option<Duration>,
     ) -> BoxFuture<'a, WaitOutcome>;
 
-    /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
-    /// still there. If it has gone, the session is [killed](SessionState::kill).
+    /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks
+    /// whether the client is still there. If it has gone, the session is [killed](SessionState::kill).
     fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
         Box::pin(crate::run::yield_now())
     }
@@ -274,9 +276,9 @@ pub trait Files: Send + Sync {
 
 /// Statements that are the server's business, and what it keeps of others.
 pub trait Administration: Send + Sync {
-    /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
-    /// STATUS. `None` if the host does not know this one; it is then answered with 1235. What the host asks for that in SQL
-    /// runs in an [`InternalSession`](crate::InternalSession) of `sql`.
+    /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW
+    /// ENGINE STATUS. `None` if the host does not know this one; it is then answered with 1235. What the host
+    /// asks for that in SQL runs in an [`InternalSession`](crate::InternalSession) of `sql`.
     fn administer<'a>(
         &'a self,
         sql: &'a Sql,
@@ -290,7 +292,7 @@ pub trait Administration: Send + Sync {
         false
     }
 
-    /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
-    /// thousand rows of an INSERT IGNORE.
+    /// A statement of the session has run into a foreign key; what is to be told of it later the host notes.
+    /// It may be one of a thousand rows of an INSERT IGNORE.
     fn note_foreign_key_failure(&self, _session: &SessionState, _failure: ForeignKeyFailure<'_>) {}
 }

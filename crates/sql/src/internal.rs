@@ -1,8 +1,9 @@
 //! Statements of the server's own: the one way in which the server asks itself something in SQL.
 //!
-//! Such a statement runs in a session of its own, never in a client's: with a [security context](SecurityContext) that no
-//! account has, with the values that system variables have by default - a client's `sql_select_limit`, `sql_mode` or
-//! LOCK TABLES has nothing to say in it - and in a transaction of its own.
+//! Such a statement runs in a session of its own, never in a client's: with a [security
+//! context](SecurityContext) that no account has, with the values that system variables have by default - a
+//! client's `sql_select_limit`, `sql_mode` or LOCK TABLES has nothing to say in it - and in a transaction of
+//! its own.
 //!
 //! | door | for | what comes in |
 //! |---|---|---|
@@ -25,7 +26,8 @@ use crate::sink::Collected;
 use crate::sql::Sql;
 use crate::{Host, Session, SessionVariables, SqlError, SqlResult};
 
-/// A session of the server's own, without a connection. What it has begun is rolled back when it is [ended](Self::end).
+/// A session of the server's own, without a connection. What it has begun is rolled back when it is
+/// [ended](Self::end).
 pub struct InternalSession<'a> {
     sql: &'a Sql,
     session: Session,
@@ -47,8 +49,8 @@ impl<'a> InternalSession<'a> {
         self.sql
     }
 
-    /// Executes a statement, whose text is the program's, and gives the rows it answers. Waits for: what the statement
-    /// waits for.
+    /// Executes a statement, whose text is the program's, and gives the rows it answers. Waits for: what the
+    /// statement waits for.
     pub async fn run(&mut self, text: &str) -> SqlResult<Vec<Vec<Value>>> {
         let mut rows = Collected::default();
         self.sql.query(&mut self.session, text.as_bytes(), &mut rows).await?;
@@ -89,8 +91,8 @@ impl Session {
         session
     }
 
-    /// A session of the server's own that works for the statement of this one: it waits in the name of the same connection, is
-    /// killed with the statement, and holds memory by the same limits.
+    /// A session of the server's own that works for the statement of this one: it waits in the name of the
+    /// same connection, is killed with the statement, and holds memory by the same limits.
     fn internal_for_statement(&self) -> Session {
         let own = &self.state.variables;
         let variables = SessionVariables {

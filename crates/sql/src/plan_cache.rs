@@ -14,21 +14,21 @@
 //! | `prepared` | [`Prepared`]: one statement and its plans; what a plan depends on |
 //! | `text` | statements sent as text: their constants become parameters |
 //!
-//! A statement that a client prepares is found by its text and how that is read; one sent as text by what is left of it
-//! without its constants. Either way sessions hold a reference to the same thing, and what is theirs - values, long
-//! data, cursors - stays with them.
+//! A statement that a client prepares is found by its text and how that is read; one sent as text by what is
+//! left of it without its constants. Either way sessions hold a reference to the same thing, and what is
+//! theirs - values, long data, cursors - stays with them.
 //!
-//! **Workers share nothing.** A server has one [`PlanCache`] per worker, and a session uses the one of the worker
-//! it lives on. All its locks and reference counts are therefore touched by one thread at a time, but for
-//! sessions that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly
+//! **Workers share nothing.** A server has one [`PlanCache`] per worker, and a session uses the one of the
+//! worker it lives on. All its locks and reference counts are therefore touched by one thread at a time, but
+//! for sessions that compute ([`Services::may_compute`](crate::Services::may_compute)): a lock is free nearly
 //! whenever it is asked for, and no two processors take the same cache line from each other, at the price of
 //! planning each statement once per worker. A session that moves to another worker [adopts](PlanCache::adopt)
 //! what is kept there.
 //!
-//! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum
-//! would pass [`MAX_WEIGHT`] some of the statements are forgotten: those in use come back at once. A session that has prepared
-//! one keeps its reference. When the dictionary has changed, the plans made before go as soon as one is made after: what they
-//! hold of dropped tables is not kept.
+//! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum would pass
+//! [`MAX_WEIGHT`] some of the statements are forgotten: those in use come back at once. A session that has
+//! prepared one keeps its reference. When the dictionary has changed, the plans made before go as soon as one
+//! is made after: what they hold of dropped tables is not kept.
 
 pub(crate) mod prepared;
 pub(crate) mod text;
@@ -131,7 +131,8 @@ impl PlanCache {
         self.lock().add(prepared.clone());
     }
 
-    /// A plan of a statement was made or replaced: weighs it anew, and drops plans that are older than the dictionary.
+    /// A plan of a statement was made or replaced: weighs it anew, and drops plans that are older than the
+    /// dictionary.
     pub(crate) fn planned(&self, prepared: &Arc<Prepared>, dictionary_version: u64) {
         let mut kept = self.lock();
         if dictionary_version > kept.dictionary_version {
@@ -171,8 +172,8 @@ impl PlanCache {
 }
 
 impl PlanCache {
-    /// The statement that a session goes on with here, of one that it prepared elsewhere: the one kept, or a new one of the same parse
-    /// tree, which has no plan yet.
+    /// The statement that a session goes on with here, of one that it prepared elsewhere: the one kept, or a
+    /// new one of the same parse tree, which has no plan yet.
     pub fn adopt(&self, prepared: &Arc<Prepared>) -> Arc<Prepared> {
         if let Some(found) = self.find(prepared.key()) {
             return found;
@@ -238,8 +239,8 @@ impl Kept {
     }
 }
 
-/// Whether a statement is worth keeping: one of those that clients prepare to execute them again and again. What has a
-/// password in its text is none of them.
+/// Whether a statement is worth keeping: one of those that clients prepare to execute them again and again.
+/// What has a password in its text is none of them.
 fn is_shared(statement: &Statement) -> bool {
     matches!(
         statement,

@@ -194,8 +194,8 @@ impl Sql {
         }
     }
 
-    /// The logical plan of a query as text: as it was bound, and as [rules](crate::plan::rules) have rewritten it. 1064 for
-    /// what is no query.
+    /// The logical plan of a query as text: as it was bound, and as [rules](crate::plan::rules) have
+    /// rewritten it. 1064 for what is no query.
     pub async fn rewriting(&self, session: &mut Session, text: &[u8]) -> SqlResult<[String; 2]> {
         let statement = palisade_parser::parse(text, parse_options(session)).map_err(parse_error)?;
         let Statement::Query(query) = statement else {
@@ -340,8 +340,8 @@ impl Sql {
         Err(mysql_error!(ER_BAD_DB_ERROR, name))
     }
 
-    /// The columns of a table of the session's default database, as a client sees them that has asked for its definition
-    /// (COM_FIELD_LIST).
+    /// The columns of a table of the session's default database, as a client sees them that has asked for its
+    /// definition (COM_FIELD_LIST).
     pub async fn table_columns(&self, session: &mut Session, table: &str) -> SqlResult<Vec<ColumnMeta>> {
         session.state.kill.clear_statement();
         session.state.memory.begin();

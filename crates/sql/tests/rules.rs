@@ -1,8 +1,8 @@
-//! What the rules make of logical plans: a file for each rule, with statements, and behind each the plan as it was bound and
-//! as it was rewritten.
+//! What the rules make of logical plans: a file for each rule, with statements, and behind each the plan as
+//! it was bound and as it was rewritten.
 //!
-//! `rules/NAME.sql` has the statements; `rules/NAME.plans` what comes out. `UPDATE_EXPECT=1` writes the latter, for
-//! reading the difference with git.
+//! `rules/NAME.sql` has the statements; `rules/NAME.plans` what comes out. `UPDATE_EXPECT=1` writes the
+//! latter, for reading the difference with git.
 
 #[path = "client/mod.rs"]
 mod client;

@@ -1,5 +1,5 @@
-//! What goes to temporary files gives the answers that it gives in memory, leaves nothing behind, and ends its
-//! statement only where a file fails.
+//! What goes to temporary files gives the answers that it gives in memory, leaves nothing behind, and ends
+//! its statement only where a file fails.
 
 // a part of it is used
 #[allow(dead_code)]

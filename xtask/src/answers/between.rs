@@ -1,7 +1,8 @@
-//! The rules about BETWEEN: what MySQL compares in a way of its own there, Palisade compares as `>=` and `<=` do.
+//! The rules about BETWEEN: what MySQL compares in a way of its own there, Palisade compares as `>=` and `<=`
+//! do.
 //!
-//! Both servers are asked the query with the two comparisons in the place of BETWEEN: if Palisade says the same, and
-//! MySQL agrees about that one, the difference is the one that docs/sql.md names.
+//! Both servers are asked the query with the two comparisons in the place of BETWEEN: if Palisade says the
+//! same, and MySQL agrees about that one, the difference is the one that docs/sql.md names.
 
 use super::compare::Difference;
 use super::rules::Case;

@@ -19,8 +19,8 @@ pub struct Canaries {
 }
 
 impl Canaries {
-    /// Falsifies a reply to a step that both servers answer alike, in each way that it can be false, if it is one of
-    /// the first of its kind.
+    /// Falsifies a reply to a step that both servers answer alike, in each way that it can be false, if it is
+    /// one of the first of its kind.
     pub fn try_with(&mut self, step: &Step, right: &Reply) {
         if self.questions == QUESTIONS {
             return;
@@ -37,8 +37,8 @@ impl Canaries {
         }
     }
 
-    /// The ways of which more than a few would not be reported. A rule that means a difference may know what is
-    /// falsified in one question; one that knows it in many is too wide.
+    /// The ways of which more than a few would not be reported. A rule that means a difference may know what
+    /// is falsified in one question; one that knows it in many is too wide.
     pub fn unseen(&self) -> Vec<String> {
         let is_blind = |(_, (tried, unseen)): &(&&str, &(u64, u64))| unseen * 5 > *tried;
         let blind = self.ways.iter().filter(is_blind);

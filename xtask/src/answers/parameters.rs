@@ -11,10 +11,10 @@ use crate::client::Answer;
 /// Words of docs/sql.md.
 pub const NAME: &str = "A parameter has the type of its value in each execution";
 
-/// The statement of an execution in several forms, each as statements to be asked in turn: with literals for its
-/// parameters, and with user variables. A value for `?` is known as a literal is, but comes as late as a
-/// variable, so that what is no date is no error (1525). Where bytes are among the values there is a third form, in
-/// which they are texts.
+/// The statement of an execution in several forms, each as statements to be asked in turn: with literals for
+/// its parameters, and with user variables. A value for `?` is known as a literal is, but comes as late as a
+/// variable, so that what is no date is no error (1525). Where bytes are among the values there is a third
+/// form, in which they are texts.
 pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option<Vec<Vec<String>>> {
     match step {
         Step::Binary(text, executions) => {

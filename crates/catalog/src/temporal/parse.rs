@@ -323,8 +323,8 @@ impl Date {
 }
 
 impl DateTime {
-    /// The day of a number where only that is wanted, whatever its time: 20240131996161 is of 2024-01-31. A year
-    /// of two digits needs no month and no day, as in 700000.
+    /// The day of a number where only that is wanted, whatever its time: 20240131996161 is of 2024-01-31. A
+    /// year of two digits needs no month and no day, as in 700000.
     pub fn day_of_number(number: i64, mode: TemporalMode) -> Option<DateTime> {
         const CLOCK: i64 = 1_000_000;
         let day = match number {

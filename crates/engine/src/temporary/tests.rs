@@ -1,4 +1,5 @@
-//! Temporary files: what is written is read, also by many transfers at once; damage is an error; nothing is left.
+//! Temporary files: what is written is read, also by many transfers at once; damage is an error; nothing is
+//! left.
 
 use std::collections::VecDeque;
 use std::path::Path;

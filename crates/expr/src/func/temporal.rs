@@ -581,8 +581,8 @@ fn moment_of_text(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Within> {
 }
 
 /// The date and time that a number is from which EXTRACT takes the time of day; `None` if it is a time only.
-/// One of five digits or more that can be a date is one, but of a year before 1000 only with a time of day, and so a
-/// DECIMAL of twelve characters or more.
+/// One of five digits or more that can be a date is one, but of a year before 1000 only with a time of day,
+/// and so a DECIMAL of twelve characters or more.
 fn moment_of_number(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
     let number = match value {
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {

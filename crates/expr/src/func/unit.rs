@@ -203,8 +203,8 @@ fn months_interval(months: i64) -> Option<Interval> {
 
 /// Greatest number that may stand in a composite amount.
 const MOST_IN_A_FIELD: i64 = i64::MAX / 10 - 10;
-/// So many seconds. More than 64 bits hold are warned of, and `None`; those of a DECIMAL without digits behind the
-/// point are beyond the calendar.
+/// So many seconds. More than 64 bits hold are warned of, and `None`; those of a DECIMAL without digits
+/// behind the point are beyond the calendar.
 fn seconds(cx: &mut Context<'_>, amount: &Value, expr: &Expr) -> SqlResult<Option<Interval>> {
     // Beyond the signed numbers it is the negative number of the same bits.
     let is_unsigned = matches!(expr.ty, SqlType::Decimal { unsigned: true, .. });

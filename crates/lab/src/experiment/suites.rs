@@ -1,5 +1,5 @@
-//! The statements of a suite, one after the other on one connection: what each costs the server, and whether the
-//! servers answer alike.
+//! The statements of a suite, one after the other on one connection: what each costs the server, and whether
+//! the servers answer alike.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,10 +1,9 @@
 //! The answer to the experiment's question in one sentence, by its first measure.
 //!
 //! Of several servers it is how the first compares with each other one: the geometric mean of the ratios at
-//! all points, and at how many of them it is ahead or behind by more than the runs differ; where the points add up it
-//! is its sum over the better one's ([`Standing`]). Of one server it
-//! is how a setting that it chooses by itself compares with the better fixed one, or how far its numbers lie
-//! apart.
+//! all points, and at how many of them it is ahead or behind by more than the runs differ; where the points
+//! add up it is its sum over the better one's ([`Standing`]). Of one server it is how a setting that it
+//! chooses by itself compares with the better fixed one, or how far its numbers lie apart.
 
 use crate::compare::{Choice, Verdict};
 use crate::report::table::{Point, points};

@@ -23,8 +23,8 @@ pub struct Taken {
     pub answer: Answer,
 }
 
-/// The processor time of a process is told in hundredths of a second: a statement is executed until so much has
-/// passed, unless it takes that long by itself.
+/// The processor time of a process is told in hundredths of a second: a statement is executed until so much
+/// has passed, unless it takes that long by itself.
 const LONG_ENOUGH: Duration = Duration::from_millis(400);
 
 /// What takes less has been executed once before it counts, so that caches are filled.
@@ -102,8 +102,8 @@ impl Client {
     }
 }
 
-/// What an answer is recognised by: its number of rows and a hash of them, whatever their order. Numbers with a
-/// fraction count as they are printed.
+/// What an answer is recognised by: its number of rows and a hash of them, whatever their order. Numbers with
+/// a fraction count as they are printed.
 pub fn fingerprint(answer: &Answer) -> String {
     let mut sum = 0u64;
     for row in answer {

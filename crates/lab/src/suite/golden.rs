@@ -13,8 +13,8 @@ const SHOWN: usize = 12;
 /// How long a statement may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The answer to each statement: its fingerprint, and the first rows in the order of their texts. The schema must
-/// be loaded. Statements whose names are in `without` are left out.
+/// The answer to each statement: its fingerprint, and the first rows in the order of their texts. The schema
+/// must be loaded. Statements whose names are in `without` are left out.
 pub fn answers(server: &mut Server, suite: &Suite, scale: f64, without: &[&str]) -> Result<String> {
     each(server, suite, scale, without, |client, server, query, text| {
         let answer = client.answer(server, &query.sql)?;
@@ -34,8 +34,8 @@ pub fn answers(server: &mut Server, suite: &Suite, scale: f64, without: &[&str])
     })
 }
 
-/// The plan of each statement, as EXPLAIN FORMAT=TREE has it, without the schema's name, and without estimates of rows and
-/// costs: they follow statistics, which are samples.
+/// The plan of each statement, as EXPLAIN FORMAT=TREE has it, without the schema's name, and without
+/// estimates of rows and costs: they follow statistics, which are samples.
 pub fn plans(server: &mut Server, suite: &Suite, scale: f64) -> Result<String> {
     each(server, suite, scale, &[], |client, server, query, text| {
         let schema = format!("`{}`.", suite.schema(scale));

@@ -1,5 +1,5 @@
-//! Joins of 4 to 10 tables, as the Join Order Benchmark has them (Leis et al., "How Good Are Query Optimizers,
-//! Really?", 2015), over data of our own.
+//! Joins of 4 to 10 tables, as the Join Order Benchmark has them (Leis et al., "How Good Are Query
+//! Optimizers, Really?", 2015), over data of our own.
 //!
 //! ```text
 //!   country <- state <- city <--- store <-----.
@@ -9,9 +9,9 @@
 //!                                ^ '---- stock    '<- returned -> reason
 //! ```
 //!
-//! What makes the order of joins hard to find stands in the data: keys are skewed (an eighth of the products has half of
-//! the sales), columns are correlated (a brand's products are of one category, promotions are of one month, what
-//! is returned depends on the category), and some values are rare.
+//! What makes the order of joins hard to find stands in the data: keys are skewed (an eighth of the products
+//! has half of the sales), columns are correlated (a brand's products are of one category, promotions are of
+//! one month, what is returned depends on the category), and some values are rare.
 
 use crate::suite::rows::{Random, Value};
 use crate::suite::{Scaled, Suite, Table, scaled};

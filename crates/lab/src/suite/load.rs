@@ -1,4 +1,5 @@
-//! Loading: statements of many rows, then the indexes, then ANALYZE TABLE, and last the note that all is there.
+//! Loading: statements of many rows, then the indexes, then ANALYZE TABLE, and last the note that all is
+//! there.
 
 use std::time::Instant;
 

@@ -88,8 +88,8 @@ pub fn date(days: i64) -> Date {
     Date::constant(1992, 1, 1).saturating_add(days.days())
 }
 
-/// Random numbers of one row: SplitMix64 (Steele, Lea, Flood 2014), seeded by the table and the row, so that a row
-/// does not depend on those before it.
+/// Random numbers of one row: SplitMix64 (Steele, Lea, Flood 2014), seeded by the table and the row, so that
+/// a row does not depend on those before it.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 

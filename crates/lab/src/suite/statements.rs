@@ -1,8 +1,9 @@
-//! Statements each of which has one way to be fast: an index read at its end, a list that is searched, a sort of texts,
-//! an aggregate that needs no table of its groups.
+//! Statements each of which has one way to be fast: an index read at its end, a list that is searched, a sort
+//! of texts, an aggregate that needs no table of its groups.
 //!
-//! `big` has the columns of most of them, `half` and `few` are smaller ones to be joined with it, `purchase` and
-//! `line` are a pair of parent and children, and `rare` has an index whose values are of very different frequency.
+//! `big` has the columns of most of them, `half` and `few` are smaller ones to be joined with it, `purchase`
+//! and `line` are a pair of parent and children, and `rare` has an index whose values are of very different
+//! frequency.
 
 use crate::suite::rows::{Random, Rows, Value};
 use crate::suite::{Scaled, Suite, Table, scaled};

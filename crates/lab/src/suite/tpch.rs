@@ -1,8 +1,8 @@
 //! TPC-H: the tables and distributions of its public specification (chapter 4.2), generated anew.
 //!
 //! Keys, ranges, correlations and word lists are the specification's. Random numbers are not those of its own
-//! program, so that answers are not the published ones; they are compared between servers instead. Texts follow its
-//! grammar, each made for its row rather than cut out of one long text.
+//! program, so that answers are not the published ones; they are compared between servers instead. Texts
+//! follow its grammar, each made for its row rather than cut out of one long text.
 
 use crate::suite::rows::{Random, Rows, Value};
 use crate::suite::{Scaled, Suite, Table, scaled};

@@ -438,7 +438,8 @@ fn bit_as_bytes(bit: Expr) -> Expr {
     Expr::computed(Node::Cast { operand: Box::new(bit), target }, ty, nullable)
 }
 
-/// Which arguments of a function are numbers, where the text that a function has made of a date is its number.
+/// Which arguments of a function are numbers, where the text that a function has made of a date is its
+/// number.
 fn numbers_of_dates_read_by(function: &str) -> &'static [usize] {
     match function {
         "from_days" | "period_add" | "period_diff" => &[0],

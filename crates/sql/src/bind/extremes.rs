@@ -1,5 +1,5 @@
-//! Several MIN and MAX over a whole table, each of the first column of some index, become one block for each of
-//! them: `SELECT MIN(k), MAX(k) FROM t` reads two rows (`plan::extremes`).
+//! Several MIN and MAX over a whole table, each of the first column of some index, become one block for each
+//! of them: `SELECT MIN(k), MAX(k) FROM t` reads two rows (`plan::extremes`).
 
 use palisade_engine::ReadMode;
 use palisade_parser::ast::{self, AggregateKind, QueryBody, SelectItem, TableReference};

@@ -1,5 +1,5 @@
-//! What stands above GROUP BY: group expressions and aggregates become columns of the groups' slot, and what depends on
-//! neither is refused (ONLY_FULL_GROUP_BY).
+//! What stands above GROUP BY: group expressions and aggregates become columns of the groups' slot, and what
+//! depends on neither is refused (ONLY_FULL_GROUP_BY).
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
@@ -18,8 +18,8 @@ use crate::plan::window::WindowPlan;
 use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {
-    /// Replaces what stands above the grouping: group expressions and aggregates become columns of the groups' slot,
-    /// other columns are kept from one row of each group, if they may be.
+    /// Replaces what stands above the grouping: group expressions and aggregates become columns of the
+    /// groups' slot, other columns are kept from one row of each group, if they may be.
     pub(super) fn regroup(
         &self,
         above: Above<'_>,
@@ -145,7 +145,8 @@ struct Regroup<'r> {
     rollup: bool,
     /// In ORDER BY, where a constant that is a part of an expression is none that is grouped by.
     is_order: bool,
-    /// The column of the groups' slot that says how many of a group's values are its own, with ROLLUP: after the aggregates.
+    /// The column of the groups' slot that says how many of a group's values are its own, with ROLLUP: after
+    /// the aggregates.
     level: Option<usize>,
 }
 
@@ -163,7 +164,8 @@ impl Regroup<'_> {
         Ok(())
     }
 
-    /// GROUPING(expressions) is computed of the group's level and of the expressions' places among those of GROUP BY.
+    /// GROUPING(expressions) is computed of the group's level and of the expressions' places among those of
+    /// GROUP BY.
     fn groupings(&self, expr: &mut Expr) -> SqlResult<()> {
         if let Node::Call { function, arguments } = &mut expr.node
             && function.name == GROUPING

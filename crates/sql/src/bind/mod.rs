@@ -1,5 +1,5 @@
-//! Binding: from the parse tree to expressions and [logical plans](crate::plan::logical) in which every name is resolved
-//! and every type known. It chooses no order of joins and no access path.
+//! Binding: from the parse tree to expressions and [logical plans](crate::plan::logical) in which every name
+//! is resolved and every type known. It chooses no order of joins and no access path.
 //!
 //! Syntax that is a function in disguise is bound as a call of the function of that name, so that the library has one
 //! form for all of them. An interval's unit is passed as a string literal in lower case (`day`, `minute_second`):
@@ -258,7 +258,8 @@ impl<'a> Binder<'a> {
         self.finish_with(query, |planner, query| query.map(|query| planner.statement(query)).transpose())
     }
 
-    /// The plan of a statement whose operators are made by `lower`, which is given its query as it has been rewritten.
+    /// The plan of a statement whose operators are made by `lower`, which is given its query as it has been
+    /// rewritten.
     pub fn finish_with(
         self,
         mut query: Option<LogicalQuery>,

@@ -42,7 +42,8 @@ pub struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    /// That of a statement which begins. It does not give way, unless [`may_give_way`](Self::may_give_way) is called.
+    /// That of a statement which begins. It does not give way, unless [`may_give_way`](Self::may_give_way) is
+    /// called.
     pub fn new(session: &'a SessionState, host: &'a dyn Host, gives_way: &'a AtomicBool) -> Pace<'a> {
         Pace {
             session,

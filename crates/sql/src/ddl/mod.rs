@@ -667,8 +667,8 @@ impl Ddl<'_> {
         }
     }
 
-    /// The rows of a query over locked tables, which is the statement's own: neither LOCK TABLES nor privileges nor the
-    /// session's variables are about it.
+    /// The rows of a query over locked tables, which is the statement's own: neither LOCK TABLES nor
+    /// privileges nor the session's variables are about it.
     async fn query(&self, lock: &ExclusiveLock, query: &Query) -> SqlResult<Vec<Vec<Value>>> {
         crate::internal::query_locked(self.engine, self.host, self.session, lock, query).await
     }

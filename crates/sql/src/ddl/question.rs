@@ -29,7 +29,8 @@ pub(super) fn row_count(name: &TableName) -> Query {
     select(Expr::Aggregate(Box::new(count)), from, None)
 }
 
-/// A row of the table without a parent by a new foreign key, if there is one; `values` are what its columns will be.
+/// A row of the table without a parent by a new foreign key, if there is one; `values` are what its columns
+/// will be.
 pub(super) fn orphans(def: &TableDef, key: &ForeignKey, values: &[Expr]) -> Query {
     let table = |schema: &str, name: &str, alias: &str| TableFactor {
         name: object(schema, name),

@@ -31,7 +31,8 @@ const LONGEST_KEY: u32 = 3072;
 /// Longest part of an index key in the row formats COMPACT and REDUNDANT, in bytes.
 const LONGEST_OLD_PART: u32 = 767;
 
-/// The definition that `statement` describes, with the columns that its query has made. Warnings go to `definer`.
+/// The definition that `statement` describes, with the columns that its query has made. Warnings go to
+/// `definer`.
 pub(super) fn define(
     definer: &mut Definer<'_>,
     statement: &CreateTable,

@@ -1,8 +1,8 @@
 //! Grouping: a hash table of groups, each with one accumulator per aggregate.
 //!
-//! When the groups take more memory than they may, those that are there are completed, and the rows of all others -
-//! their values, the aggregates' arguments, and the slots that are kept - are [put off](super::spill::partitions). With
-//! ROLLUP, whose groups are put in order in the end, all are in memory.
+//! When the groups take more memory than they may, those that are there are completed, and the rows of all
+//! others - their values, the aggregates' arguments, and the slots that are kept - are [put
+//! off](super::spill::partitions). With ROLLUP, whose groups are put in order in the end, all are in memory.
 
 use std::cmp::Ordering;
 
@@ -315,8 +315,8 @@ impl AggregateState {
         partitions.push(cx.execution, memory, &self.key, record)
     }
 
-    /// Makes the next row of those that were put off the current one, and gives the values of its group; `None` at
-    /// the end of the partition. May ask to wait.
+    /// Makes the next row of those that were put off the current one, and gives the values of its group;
+    /// `None` at the end of the partition. May ask to wait.
     fn read_record(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
@@ -335,8 +335,8 @@ impl AggregateState {
         Ok(Some(values))
     }
 
-    /// The number of the group of `values` on a level, a new one if there is none yet; `None` if there is no memory
-    /// for one.
+    /// The number of the group of `values` on a level, a new one if there is none yet; `None` if there is no
+    /// memory for one.
     #[inline]
     fn group_of(
         &mut self,

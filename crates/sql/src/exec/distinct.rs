@@ -1,6 +1,6 @@
-//! Removing duplicates: the keys of the rows that have been given are remembered, and a row with one of them is left
-//! out. When the keys take more memory than they may, rows with other keys are
-//! [put off](super::spill::partitions), and come when the input has ended.
+//! Removing duplicates: the keys of the rows that have been given are remembered, and a row with one of them
+//! is left out. When the keys take more memory than they may, rows with other keys are [put
+//! off](super::spill::partitions), and come when the input has ended.
 
 use palisade_base::codec::Reader;
 use palisade_catalog::watch::PIECE;
@@ -66,8 +66,8 @@ impl Unseen {
         Ok(false)
     }
 
-    /// The input has ended: places the next row of those that were put off in the slot; false if there is none. May
-    /// ask to wait.
+    /// The input has ended: places the next row of those that were put off in the slot; false if there is
+    /// none. May ask to wait.
     pub fn next_put_off(
         &mut self,
         cx: &mut ExecContext<'_, '_>,

@@ -100,8 +100,8 @@ impl UnionState {
 }
 
 impl UnionState {
-    /// The next row of unions: of the inputs up to the last UNION without ALL, those that are not like one before, and
-    /// then those of the others.
+    /// The next row of unions: of the inputs up to the last UNION without ALL, those that are not like one
+    /// before, and then those of the others.
     fn stream(
         &mut self,
         cx: &mut ExecContext<'_, '_>,

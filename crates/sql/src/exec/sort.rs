@@ -4,8 +4,9 @@
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
 //! row that is kept anyway, when two beginnings are alike.
 //!
-//! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order and written
-//! to a temporary file as a run, and the next rows are read; in the end the runs are [merged](super::spill::merge).
+//! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order
+//! and written to a temporary file as a run, and the next rows are read; in the end the runs are
+//! [merged](super::spill::merge).
 //!
 //! ```text
 //!              ┌───────────── a run is written ◄──────┐ too many
@@ -288,7 +289,8 @@ impl SortState {
         }
     }
 
-    /// Reads rows until there are no more, or enough to drop those that are not wanted, or as many as fit into memory.
+    /// Reads rows until there are no more, or enough to drop those that are not wanted, or as many as fit
+    /// into memory.
     fn collect(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
         let bound = wanted.saturating_mul(2).max(64);
         let reason = loop {

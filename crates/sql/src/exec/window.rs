@@ -1,7 +1,7 @@
 //! Window functions: rows are collected, sorted by partition and order, and each is given its functions' values.
 //!
-//! Rows of several partitions that take more memory than they may are put in order and written to a file, and read
-//! again partition by partition (`runs`). What is in memory then is one partition.
+//! Rows of several partitions that take more memory than they may are put in order and written to a file, and
+//! read again partition by partition (`runs`). What is in memory then is one partition.
 //!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows are
 //! collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run: the state says
@@ -287,7 +287,8 @@ impl WindowState {
         Ok(())
     }
 
-    /// Reads rows until there are no more: true; or as many as fit into memory, where they can be written to a file.
+    /// Reads rows until there are no more: true; or as many as fit into memory, where they can be written to
+    /// a file.
     fn collect(
         &mut self,
         cx: &mut ExecContext<'_, '_>,

@@ -34,8 +34,8 @@ pub const HASHED_ROW: f64 = 350.0;
 pub const PROBE: f64 = 200.0;
 /// Giving a pair of joined rows.
 pub const JOINED_ROW: f64 = 50.0;
-/// Times that the inner side of a nested loop is taken to be read at least where no index helps: an estimate of
-/// one row on the left may be wrong, and then all is read again for each.
+/// Times that the inner side of a nested loop is taken to be read at least where no index helps: an estimate
+/// of one row on the left may be wrong, and then all is read again for each.
 pub const LEAST_LOOPS: f64 = 4.0;
 /// What is not to be done where there is any other way: reading a table by an index that a hint excludes.
 pub const EXCLUDED: f64 = 1e15;

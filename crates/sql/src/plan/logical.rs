@@ -1,5 +1,5 @@
-//! The logical plan: what a query asks for, with every name resolved and every type known, before anything says how
-//! it is done.
+//! The logical plan: what a query asks for, with every name resolved and every type known, before anything
+//! says how it is done.
 //!
 //! Binding makes it of the parse tree, rules rewrite it, and [`Planner`](super::lower::Planner) makes
 //! operators of it: join orders, access paths, which sorts are needed.
@@ -8,15 +8,16 @@
 //!  parse tree ── bind ──► LogicalQuery ── rules ──► LogicalQuery ── lower ──► Query (operators)
 //! ```
 //!
-//! A query is a block (FROM, WHERE, GROUP BY, HAVING, windows, DISTINCT, ORDER BY, LIMIT), rows written in the
-//! statement, a combination of queries (UNION and its kin), or a query that is ordered and limited from outside.
+//! A query is a block (FROM, WHERE, GROUP BY, HAVING, windows, DISTINCT, ORDER BY, LIMIT), rows written in
+//! the statement, a combination of queries (UNION and its kin), or a query that is ordered and limited from
+//! outside.
 //!
 //! # Slots
 //!
-//! Every source of columns in a statement - a table, a derived table, the groups of a block, the values of a window's
-//! functions - has a number of its own, its *slot*, and a column is named by slot and position. Numbers are not used
-//! twice in a statement. So an expression can be moved between blocks as it is: a subquery whose block becomes part of
-//! the one around it needs no renaming.
+//! Every source of columns in a statement - a table, a derived table, the groups of a block, the values of a
+//! window's functions - has a number of its own, its *slot*, and a column is named by slot and position.
+//! Numbers are not used twice in a statement. So an expression can be moved between blocks as it is: a
+//! subquery whose block becomes part of the one around it needs no renaming.
 
 use std::sync::Arc;
 
@@ -98,15 +99,15 @@ pub struct Block {
     pub having: Option<Expr>,
     /// Windows, in the order in which they are computed.
     pub windows: Vec<WindowPlan>,
-    /// The values that rows consist of from here on, if they are put into a slot: what is to be distinct, or must be
-    /// computed once.
+    /// The values that rows consist of from here on, if they are put into a slot: what is to be distinct, or
+    /// must be computed once.
     pub projection: Option<Projection>,
     /// DISTINCT.
     pub distinct: Distinct,
     /// ORDER BY and LIMIT.
     pub order: Order,
-    /// SQL_CALC_FOUND_ROWS: of the statement's outermost block all rows are found, and LIMIT is about those that are
-    /// sent.
+    /// SQL_CALC_FOUND_ROWS: of the statement's outermost block all rows are found, and LIMIT is about those
+    /// that are sent.
     pub counts_all: bool,
     /// STRAIGHT_JOIN: tables are joined as written.
     pub straight: bool,
@@ -313,7 +314,8 @@ impl JoinTree {
         self.leaves(&mut |leaf| out.push(leaf.slot()));
     }
 
-    /// Visits its tables, from left to right as they were written; the right side of a RIGHT JOIN comes first.
+    /// Visits its tables, from left to right as they were written; the right side of a RIGHT JOIN comes
+    /// first.
     pub fn leaves<'a>(&'a self, visit: &mut dyn FnMut(&'a Leaf)) {
         match self {
             JoinTree::Leaf(leaf) => visit(leaf),

@@ -1,5 +1,5 @@
-//! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and WHERE is
-//! stacked on top.
+//! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and
+//! WHERE is stacked on top.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -82,7 +82,8 @@ impl<'a> Planner<'a> {
         self.tables.get(&slot)
     }
 
-    /// The operators of a statement's query. Under SQL_CALC_FOUND_ROWS its LIMIT is applied when rows are sent.
+    /// The operators of a statement's query. Under SQL_CALC_FOUND_ROWS its LIMIT is applied when rows are
+    /// sent.
     pub fn statement(&mut self, query: LogicalQuery) -> SqlResult<Query> {
         let counts_all = matches!(&query.body, Body::Block(block) if block.counts_all);
         let mut query = query;

@@ -192,7 +192,8 @@ pub enum Operator {
         condition: Option<Expr>,
         /// Slots that the right side fills.
         right_slots: Vec<usize>,
-        /// The right side depends on nothing outside of it: when the join is read again its hash table is right as it is.
+        /// The right side depends on nothing outside of it: when the join is read again its hash table is
+        /// right as it is.
         keeps: bool,
     },
     Filter {

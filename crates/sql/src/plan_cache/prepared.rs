@@ -1,9 +1,9 @@
 //! One statement, its plans, and what a plan depends on.
 //!
-//! A plan is made for values of certain kinds (comparing a number is not comparing a string) and under certain settings,
-//! and a statement keeps a few that differ in these: sessions that share the statement may differ, too. A session finds
-//! the plan that is right for it at each execution by comparing, not by trusting what was right when it prepared the
-//! statement: it may have changed its default database since.
+//! A plan is made for values of certain kinds (comparing a number is not comparing a string) and under
+//! certain settings, and a statement keeps a few that differ in these: sessions that share the statement may
+//! differ, too. A session finds the plan that is right for it at each execution by comparing, not by trusting
+//! what was right when it prepared the statement: it may have changed its default database since.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,8 @@ const PREPARED: u8 = 0x80;
 /// About how many bytes of parse tree a byte of text makes.
 const TREE_PER_BYTE: usize = 12;
 
-/// A prepared statement: its parse tree, and its plans while the dictionary stays as it was. Shared by sessions.
+/// A prepared statement: its parse tree, and its plans while the dictionary stays as it was. Shared by
+/// sessions.
 pub struct Prepared {
     /// How many `?` it has.
     pub parameters: usize,
@@ -142,8 +143,8 @@ fn kind(value: &Value) -> u8 {
 /// In the last byte of the key of a text that is prepared.
 const PREPARED_BIT: u8 = 0x80;
 
-/// What a text to be prepared is found by: itself, and how it is read. The keys of statements sent as text end with the
-/// highest byte of a length, which is 0; these with [`PREPARED_BIT`] set.
+/// What a text to be prepared is found by: itself, and how it is read. The keys of statements sent as text
+/// end with the highest byte of a length, which is 0; these with [`PREPARED_BIT`] set.
 pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
     let modes = [
         options.ansi_quotes,

@@ -13,8 +13,8 @@ use crate::Session;
 use crate::sql::parse_options;
 
 impl PlanCache {
-    /// The statement for a text, its parameters, and where the next statement begins; `None` if the text has to be
-    /// taken as it is.
+    /// The statement for a text, its parameters, and where the next statement begins; `None` if the text has
+    /// to be taken as it is.
     pub(crate) fn of_text(
         &self,
         session: &mut Session,
@@ -46,7 +46,8 @@ impl PlanCache {
         }
         let mut values = Vec::with_capacity(key.parameters().len());
         for parameter in key.parameters() {
-            // Binary strings and strings with a character set of their own have a type that a parameter does not.
+            // Binary strings and strings with a character set of their own have a type that a parameter does
+            // not.
             let known = matches!(
                 parameter.kind,
                 ParameterKind::Integer

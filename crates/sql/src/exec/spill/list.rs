@@ -1,5 +1,5 @@
-//! A list of rows, read from the first to the last as often as needed: in memory while they are few, and in a file
-//! beyond that.
+//! A list of rows, read from the first to the last as often as needed: in memory while they are few, and in a
+//! file beyond that.
 
 use palisade_base::codec::Reader;
 
@@ -38,8 +38,8 @@ impl RowList {
         self.rows.push(row);
     }
 
-    /// Is called after each row that was added: goes to the file if there are too many. May ask to wait, and is called
-    /// again then before anything else.
+    /// Is called after each row that was added: goes to the file if there are too many. May ask to wait, and
+    /// is called again then before anything else.
     pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         let memory = cx.session.operator_memory(cx.session.variables.tmp_table_size);
         if self.written == 0 && self.bytes <= memory {

@@ -1,8 +1,9 @@
 //! A sort's runs in a file, and how they become one.
 //!
-//! Runs are written in the order in which their rows came in, and of equal rows that of the earlier run goes first,
-//! so that the sort stays stable. Of more runs than there is memory for two blocks of each, neighbours are merged to
-//! longer ones, in as many passes as it takes; the last merge writes nothing, but gives its rows out.
+//! Runs are written in the order in which their rows came in, and of equal rows that of the earlier run goes
+//! first, so that the sort stays stable. Of more runs than there is memory for two blocks of each, neighbours
+//! are merged to longer ones, in as many passes as it takes; the last merge writes nothing, but gives its
+//! rows out.
 //!
 //! ```text
 //!   runs      1 2 3 | 4 5 6 | 7 8      three at a time
@@ -68,7 +69,8 @@ impl SortedRuns {
         self.file.make_room()
     }
 
-    /// Adds a row to the current run; [room](Self::make_room) has been made. `append_slots` appends its slots.
+    /// Adds a row to the current run; [room](Self::make_room) has been made. `append_slots` appends its
+    /// slots.
     pub fn push(
         &mut self,
         prefix: u64,

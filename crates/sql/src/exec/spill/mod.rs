@@ -1,8 +1,9 @@
 //! Rows that wait in a temporary file: what an operator does with those that it may not keep in memory.
 //!
-//! An operator writes *records*, byte strings of its own making, into a [`SpillFile`]. They are gathered in blocks;
-//! a full block is handed over to be written while the next one is filled. Records that are read again in their
-//! order are a [`Run`], which a [`RunReader`] gives out while the block after the current one is being read:
+//! An operator writes *records*, byte strings of its own making, into a [`SpillFile`]. They are gathered in
+//! blocks; a full block is handed over to be written while the next one is filled. Records that are read
+//! again in their order are a [`Run`], which a [`RunReader`] gives out while the block after the current one
+//! is being read:
 //!
 //! ```text
 //!   push ─► block ─► write under way ─► file ─► read under way ─► block ─► next
@@ -36,8 +37,8 @@ use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Blocks that are being written at most.
 const UNDER_WAY: usize = 4;
-/// Bytes of a block, where memory allows it: few enough to have one of each of a hundred runs, and so many that the
-/// disk is not kept from its work.
+/// Bytes of a block, where memory allows it: few enough to have one of each of a hundred runs, and so many
+/// that the disk is not kept from its work.
 const BLOCK: usize = 256 << 10;
 /// Bytes of a block at least.
 const LEAST_BLOCK: usize = 4 << 10;
@@ -201,7 +202,8 @@ pub struct RunReader {
 }
 
 impl RunReader {
-    /// Before the first record; the first block is being read. All of the run [has been written](SpillFile::settle).
+    /// Before the first record; the first block is being read. All of the run [has been
+    /// written](SpillFile::settle).
     pub fn new(run: Run, file: &SpillFile) -> RunReader {
         let mut left = run.places.into_iter();
         let ahead = left.next().map(|first| file.file.read(first, Block::with_capacity(first.len())));

@@ -1,8 +1,9 @@
 //! Records that are put off: divided into files by a hash of their keys, and read again one file at a time.
 //!
-//! An operator whose hash table is full goes on with the keys that are in it, and puts the records of all others off.
-//! When it is done with what is in memory, it begins anew with the records of one partition, none of whose keys it has
-//! seen; should its table become full again, these are divided once more, by other bits of the hash.
+//! An operator whose hash table is full goes on with the keys that are in it, and puts the records of all
+//! others off. When it is done with what is in memory, it begins anew with the records of one partition, none
+//! of whose keys it has seen; should its table become full again, these are divided once more, by other bits
+//! of the hash.
 //!
 //! ```text
 //!   input ──► table ──► rows of the keys in it        level 0
@@ -66,8 +67,9 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Whether the records of other keys than those in a table of `size` bytes are to be put off, as no more than
-    /// `memory` may be used: from the first one that is, all are, or some records of a key were and others were not.
+    /// Whether the records of other keys than those in a table of `size` bytes are to be put off, as no more
+    /// than `memory` may be used: from the first one that is, all are, or some records of a key were and
+    /// others were not.
     #[inline]
     pub fn is_due(&self, size: usize, memory: usize) -> bool {
         self.writing.is_some() || size > memory && self.level() < LEVELS
@@ -93,8 +95,8 @@ impl Partitions {
         Ok(())
     }
 
-    /// Puts a record off, by its key; [room](Self::make_room) has been made for it. Of an operator that may take so
-    /// many bytes of memory.
+    /// Puts a record off, by its key; [room](Self::make_room) has been made for it. Of an operator that may
+    /// take so many bytes of memory.
     pub fn push(
         &mut self,
         execution: &mut Execution<'_>,

@@ -1,8 +1,8 @@
 //! A tournament of runs: which of them has the least row.
 //!
-//! Each inner node of a binary tree remembers the loser of the match that was played there; the winner of all is on
-//! top. When the winner has moved on to its next row, only the matches on its way up are played again: of `n` runs
-//! log2(n) comparisons a row (Knuth, The Art of Computer Programming, volume 3, section 5.4.1).
+//! Each inner node of a binary tree remembers the loser of the match that was played there; the winner of all
+//! is on top. When the winner has moved on to its next row, only the matches on its way up are played again:
+//! of `n` runs log2(n) comparisons a row (Knuth, The Art of Computer Programming, volume 3, section 5.4.1).
 //!
 //! ```text
 //!              0 winner                 leaves 4..8 are the runs 0..4
@@ -19,8 +19,8 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// Plays all matches of `count` runs. `beats` says whether the first one's row comes before the second one's;
-    /// two rows are never alike to it.
+    /// Plays all matches of `count` runs. `beats` says whether the first one's row comes before the second
+    /// one's; two rows are never alike to it.
     pub fn new(count: usize, beats: &mut impl FnMut(usize, usize) -> bool) -> Tournament {
         let mut tree = Tournament { losers: vec![0; count.max(1)] };
         let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();

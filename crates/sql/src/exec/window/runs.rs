@@ -1,5 +1,5 @@
-//! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one partition
-//! at a time. What is in memory then is one partition, and a block or two of each run.
+//! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one
+//! partition at a time. What is in memory then is one partition, and a block or two of each run.
 
 use palisade_catalog::{Value, Watch};
 use palisade_expr::Slot;
@@ -21,7 +21,8 @@ pub struct WindowRuns {
     /// Partition and order.
     keys: Vec<SortKey>,
     places: Vec<KeyPlace>,
-    /// The slots of a row, and the operator's own, which has what the row gives the calls until they are computed.
+    /// The slots of a row, and the operator's own, which has what the row gives the calls until they are
+    /// computed.
     slots: Vec<usize>,
     runs: Option<SortedRuns>,
     without_prefixes: bool,
@@ -88,8 +89,8 @@ impl WindowRuns {
         Ok(())
     }
 
-    /// Adds rows of one partition to `rows`, and gives the bytes that they take, to the end of it or of the rows:
-    /// true then. May ask to wait, and goes on with the same `rows`.
+    /// Adds rows of one partition to `rows`, and gives the bytes that they take, to the end of it or of the
+    /// rows: true then. May ask to wait, and goes on with the same `rows`.
     pub fn read_partition(
         &mut self,
         cx: &mut ExecContext<'_, '_>,

@@ -169,7 +169,8 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         known.entry(on.as_ptr()).or_insert_with(conjuncts).clone()
     }
 
-    /// Whether the rows of a tree depend on nothing but its tables, which are `own`: they are the same each time it is read.
+    /// Whether the rows of a tree depend on nothing but its tables, which are `own`: they are the same each
+    /// time it is read.
     fn is_free(&self, tree: &'t JoinTree, own: TableSet) -> bool {
         let is_own = |on: &'t [Expr]| {
             self.on(on).iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(own))
@@ -275,7 +276,8 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let mut above = pool;
         let mut below = take_within(&mut above, tables.with(bound));
         if kind != JoinKind::Left {
-            // It only leaves rows out: a condition that is worth more than looking for a match comes after it.
+            // It only leaves rows out: a condition that is worth more than looking for a match comes after
+            // it.
             let (late, early) = below.into_iter().partition(|conjunct| conjunct.is_expensive);
             below = early;
             above.extend::<Pool>(late);

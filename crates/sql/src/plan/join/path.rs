@@ -397,7 +397,8 @@ fn allowed(hints: &[IndexHint], name: &str) -> bool {
     !hints.iter().any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
 }
 
-/// How many rows a reading of a virtual table gives, and what it costs, where there are so many stored tables.
+/// How many rows a reading of a virtual table gives, and what it costs, where there are so many stored
+/// tables.
 fn virtual_rows(table: &TableDecl, read: &VirtualRead, tables: usize) -> (f64, f64) {
     if table.place_of(Named::Table).is_none() {
         return (cost::UNKNOWN_ROWS, cost::UNKNOWN_ROWS * cost::VIRTUAL_ROW);

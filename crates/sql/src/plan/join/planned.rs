@@ -56,7 +56,8 @@ pub(super) struct Conjunct {
     pub(super) number: usize,
     pub(super) expr: Expr,
     pub(super) tables: TableSet,
-    /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each time.
+    /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each
+    /// time.
     pub(super) is_free: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
@@ -189,7 +190,8 @@ pub(super) struct Planned<'t> {
     pub(super) rows: f64,
     /// What opening and reading it [costs](crate::plan::cost).
     pub(super) cost: f64,
-    /// What opening and reading it once more costs, for other rows in place: what is kept of before is not made again.
+    /// What opening and reading it once more costs, for other rows in place: what is kept of before is not
+    /// made again.
     pub(super) again: f64,
     /// The part of it before the first row.
     pub(super) startup: f64,

@@ -5,8 +5,9 @@
 //!     ──►  SELECT * FROM (SELECT g, SUM(a) AS s FROM t WHERE g = 3 GROUP BY g HAVING s > 10) d
 //! ```
 //!
-//! What is said of columns that a block groups by is said of its rows; of other columns, of its groups. Of a combination it
-//! is said of each of its queries. A block that limits its rows, computes windows or sums up (WITH ROLLUP) is left alone.
+//! What is said of columns that a block groups by is said of its rows; of other columns, of its groups. Of a
+//! combination it is said of each of its queries. A block that limits its rows, computes windows or sums up
+//! (WITH ROLLUP) is left alone.
 
 use palisade_catalog::SqlType;
 use palisade_expr::{Domain, Expr, Node, Truth};
@@ -44,8 +45,8 @@ fn preserved(tree: &mut JoinTree, visit: &mut dyn FnMut(&mut Leaf)) {
     }
 }
 
-/// Whether a condition holds for all values that are equal to each other in the collation of a column of `slot`, or for
-/// none: which of them a group shows depends on the rows that are left.
+/// Whether a condition holds for all values that are equal to each other in the collation of a column of
+/// `slot`, or for none: which of them a group shows depends on the rows that are left.
 fn tells_alike(condition: &Expr, slot: usize) -> bool {
     // What is equal to each other is not the same for these.
     let is_vague = |expr: &Expr| {
@@ -86,7 +87,8 @@ fn tells_alike(condition: &Expr, slot: usize) -> bool {
     compared.into_iter().all(|part| is_own(part) || tells_alike(part, slot))
 }
 
-/// Whether a condition can go into a query whose columns it knows as those of `slot`, with nothing left outside.
+/// Whether a condition can go into a query whose columns it knows as those of `slot`, with nothing left
+/// outside.
 fn takes(query: &LogicalQuery, slot: usize, condition: &Expr) -> bool {
     match &query.body {
         Body::Block(block) => {
@@ -110,7 +112,8 @@ fn takes(query: &LogicalQuery, slot: usize, condition: &Expr) -> bool {
     }
 }
 
-/// The condition in terms of what a block's output is computed of: before its projection, in terms of its groups if it has any.
+/// The condition in terms of what a block's output is computed of: before its projection, in terms of its
+/// groups if it has any.
 fn inner(query: &LogicalQuery, block: &Block, slot: usize, condition: &Expr) -> Option<Expr> {
     let mut own = condition.clone();
     substitute(&mut own, slot, &query.output);

@@ -5,9 +5,9 @@
 //!     ──►  SELECT a + 1 FROM t WHERE b = 2 AND a + 1 > 5
 //! ```
 //!
-//! A block is plain if it has tables and conditions and nothing else: it neither groups, nor orders, limits or leaves out
-//! rows that look alike. Its columns are replaced by what they are computed of. Under an outer join, whose other side
-//! makes them NULL, only columns of tables are.
+//! A block is plain if it has tables and conditions and nothing else: it neither groups, nor orders, limits
+//! or leaves out rows that look alike. Its columns are replaced by what they are computed of. Under an outer
+//! join, whose other side makes them NULL, only columns of tables are.
 
 use palisade_expr::{Expr, Node};
 
@@ -15,8 +15,9 @@ use super::substitute::{change_block, is_movable, is_repeatable, size, slots_of,
 use super::{Block, Rule, Statement};
 use crate::plan::logical::{Body, Distinct, JoinTree, Leaf, LogicalQuery, MAX_TABLES};
 
-/// The size of an expression beyond which it is not copied to where a column is read: of derived tables within each other, whose
-/// columns are read more than once, expressions would grow with the power of their depth.
+/// The size of an expression beyond which it is not copied to where a column is read: of derived tables
+/// within each other, whose columns are read more than once, expressions would grow with the power of their
+/// depth.
 const LARGEST: usize = 64;
 
 /// The rule.

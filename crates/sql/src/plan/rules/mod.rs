@@ -8,12 +8,12 @@
 //! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
 //!
-//! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten before.
-//! Rules are applied in the order of the table. None of them changes which rows a query gives, and none moves an
-//! expression that has an effect or may give another value when it is evaluated again.
+//! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
+//! before. Rules are applied in the order of the table. None of them changes which rows a query gives, and
+//! none moves an expression that has an effect or may give another value when it is evaluated again.
 //!
-//! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi, "Orthogonal
-//! optimization of subqueries and aggregation", 2001.
+//! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi,
+//! "Orthogonal optimization of subqueries and aggregation", 2001.
 
 mod derived_filter;
 mod derived_merge;

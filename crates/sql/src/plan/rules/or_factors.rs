@@ -4,8 +4,8 @@
 //!  (a = b AND x = 1) OR (a = b AND x = 2)     ──►     a = b AND (x = 1 OR x = 2)
 //! ```
 //!
-//! The equality can then order a join (TPC-H's query 19). What is left of a branch may be nothing: then the OR is true
-//! wherever the common conditions are.
+//! The equality can then order a join (TPC-H's query 19). What is left of a branch may be nothing: then the
+//! OR is true wherever the common conditions are.
 //!
 //! Besides, where every branch says something of one table alone, the OR of that is a condition on the table
 //! which can be decided before any join; it follows from the OR, which stays.

@@ -4,8 +4,9 @@
 //!  t LEFT JOIN s ON s.a = t.a WHERE s.b > 1     ──►     t JOIN s ON s.a = t.a WHERE s.b > 1
 //! ```
 //!
-//! A row without a match has NULLs for the right side. If a condition over the join cannot be true then, such rows do not pass, and the
-//! join need not stay where it is. Conditions over a join are those of WHERE and of the inner joins that it stands in.
+//! A row without a match has NULLs for the right side. If a condition over the join cannot be true then, such
+//! rows do not pass, and the join need not stay where it is. Conditions over a join are those of WHERE and of
+//! the inner joins that it stands in.
 
 use palisade_expr::Expr;
 

@@ -8,15 +8,15 @@
 //!     ──►  SELECT * FROM t ANTI JOIN s ON s.c = t.c
 //! ```
 //!
-//! A subquery becomes a join if it is a plain block: tables and conditions, and no groups, windows or LIMIT; what it is ordered by and
-//! whether its rows are distinct does not matter. Its conditions become those of the join, since a column is named alike in
-//! all blocks of a statement.
+//! A subquery becomes a join if it is a plain block: tables and conditions, and no groups, windows or LIMIT;
+//! what it is ordered by and whether its rows are distinct does not matter. Its conditions become those of
+//! the join, since a column is named alike in all blocks of a statement.
 //!
-//! WHERE keeps the rows for which its conditions are true; so IN may be false where it would be unknown. NOT IN may not: it is
-//! an anti-join only where neither side can be NULL.
+//! WHERE keeps the rows for which its conditions are true; so IN may be false where it would be unknown. NOT
+//! IN may not: it is an anti-join only where neither side can be NULL.
 //!
-//! The join is put as deep as its conditions allow: at the one table that they read, if they read one and no outer join makes
-//! NULLs of it.
+//! The join is put as deep as its conditions allow: at the one table that they read, if they read one and no
+//! outer join makes NULLs of it.
 
 use palisade_expr::{Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 
@@ -132,8 +132,8 @@ fn is_joinable(query: &LogicalQuery) -> bool {
     is_plain && block.conditions.iter().chain(values).all(is_repeatable)
 }
 
-/// Whether a query depends on the tables in `slots` by nothing but conditions that can be those of a join: not by derived
-/// tables, and not by the conditions of its outer joins.
+/// Whether a query depends on the tables in `slots` by nothing but conditions that can be those of a join:
+/// not by derived tables, and not by the conditions of its outer joins.
 fn depends_by_conditions(query: &LogicalQuery, slots: &[usize], statement: &Statement<'_, '_>) -> bool {
     let Body::Block(block) = &query.body else { return false };
     let Some(tree) = &block.tree else { return false };
@@ -158,8 +158,8 @@ fn depends_by_conditions(query: &LogicalQuery, slots: &[usize], statement: &Stat
     free
 }
 
-/// Whether a condition reads both a table in `slots` and one of the query's. Otherwise the subquery says the same for all rows, and
-/// is asked once.
+/// Whether a condition reads both a table in `slots` and one of the query's. Otherwise the subquery says the
+/// same for all rows, and is asked once.
 fn is_joined(
     subquery: &Subquery,
     query: &LogicalQuery,

@@ -14,15 +14,16 @@ pub(super) fn slots_of(expr: &Expr, subqueries: &dyn OuterSlots) -> Vec<usize> {
     slots
 }
 
-/// Whether an expression has no effect and gives the same value each time, so that it may be evaluated elsewhere, more often or
-/// more rarely.
+/// Whether an expression has no effect and gives the same value each time, so that it may be evaluated
+/// elsewhere, more often or more rarely.
 pub(super) fn is_repeatable(expr: &Expr) -> bool {
     let mut repeatable = !expr.is_impure();
     expr.walk(&mut |part| repeatable &= !matches!(part.node, Node::UserVariable(_)));
     repeatable
 }
 
-/// Whether an expression may be copied: it is repeatable, and has no subquery, of which a statement has one only.
+/// Whether an expression may be copied: it is repeatable, and has no subquery, of which a statement has one
+/// only.
 pub(super) fn is_movable(expr: &Expr) -> bool {
     let mut movable = is_repeatable(expr);
     expr.walk(&mut |part| movable &= !matches!(part.node, Node::Subquery(_)));
