@@ -68,3 +68,28 @@ CREATE TABLE made_5 AS SELECT 1 AS `DB_ROW_ID`;
 CREATE TABLE made_5 AS SELECT 1 AS `a `;
 CREATE TABLE IF NOT EXISTS made AS SELECT vc FROM types;
 DROP DATABASE golden_internal;
+
+-- Which dates there are is said by sql_mode for the rows of a foreign key as well.
+CREATE DATABASE internal_dates;
+USE internal_dates;
+SET sql_mode = '';
+CREATE TABLE pd (d DATE PRIMARY KEY);
+INSERT INTO pd VALUES ('0000-00-00');
+CREATE TABLE k (id INT PRIMARY KEY);
+INSERT INTO k VALUES (1);
+ALTER TABLE k ADD d DATE NOT NULL, ADD FOREIGN KEY (d) REFERENCES pd (d);
+SELECT * FROM k;
+SET sql_mode = DEFAULT;
+
+-- Accounts are not changed under locks that the statement would wait for.
+FLUSH TABLES WITH READ LOCK;
+CREATE USER account_under_lock;
+UNLOCK TABLES;
+LOCK TABLES mysql.user READ;
+CREATE USER account_under_lock;
+UNLOCK TABLES;
+LOCK TABLES k READ;
+CREATE USER account_under_lock;
+DROP USER account_under_lock;
+UNLOCK TABLES;
+DROP DATABASE internal_dates;

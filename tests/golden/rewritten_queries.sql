@@ -28,6 +28,12 @@ SELECT t.id, (SELECT ANY_VALUE(d.y) FROM (SELECT s.b y, t.a x FROM s WHERE s.id 
 SET @v = 0;
 SELECT d.id, @v := @v + 1 AS n FROM (SELECT id FROM t WHERE @v < 2) d;
 
+SET @r = 0;
+SELECT * FROM (SELECT (@r := @r + 1) AS rn, id FROM t ORDER BY id) d WHERE d.id > 2;
+SET @r = 0;
+SELECT COUNT(*) FROM t JOIN s ON s.id > 0 WHERE (@r := @r + 1) <= 5;
+SELECT @r;
+
 -- IN and EXISTS.
 SELECT id FROM t WHERE a IN (SELECT a FROM s) ORDER BY id;
 SELECT id FROM t WHERE a NOT IN (SELECT a FROM s) ORDER BY id;

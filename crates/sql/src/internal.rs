@@ -96,6 +96,8 @@ impl Session {
     fn internal_for_statement(&self) -> Session {
         let own = &self.state.variables;
         let variables = SessionVariables {
+            // Which dates there are is the statement's affair.
+            sql_mode: own.sql_mode,
             time_zone: own.time_zone.clone(),
             lock_wait_timeout: own.lock_wait_timeout,
             metadata_lock_wait_timeout: own.metadata_lock_wait_timeout,

@@ -104,6 +104,17 @@ impl Session {
         self.locks.as_ref().map_or(Ok(()), |locks| locks.refuse())
     }
 
+    /// 1223 or 1100 if what is locked forbids a statement that changes accounts: LOCK TABLES does, since it has not
+    /// locked all the tables that accounts are kept in.
+    pub fn refuse_changing_accounts(&self) -> SqlResult<()> {
+        let Some(locks) = &self.locks else { return Ok(()) };
+        locks.check_global()?;
+        let Some(tables) = &locks.tables else { return Ok(()) };
+        let is_user = |entry: &Entry| entry.name.schema == "mysql" && entry.name.table == "user";
+        let missing = if tables.entries.iter().any(is_user) { "db" } else { "user" };
+        Err(mysql_error!(ER_TABLE_NOT_LOCKED, missing))
+    }
+
     /// Whether it has locked tables, or everything.
     pub fn has_locked_tables(&self) -> bool {
         self.locks.is_some()

@@ -69,6 +69,7 @@ pub(crate) async fn execute(
     }
     if changes_accounts(statement)
         && let Err(denied) = palisade_sql::Authorization::check_read_only(host, &session.state)
+            .and_then(|()| session.refuse_changing_accounts())
     {
         return Some(Err(denied));
     }

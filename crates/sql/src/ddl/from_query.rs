@@ -113,6 +113,11 @@ impl MadeColumn {
     fn of(meta: &ColumnMeta, expr: &palisade_expr::Expr, names_collation: bool) -> MadeColumn {
         let ty = match &expr.ty {
             SqlType::Null => SqlType::Binary { length: 0 },
+            SqlType::Char { length, collation: CollationId::BINARY } => SqlType::Binary { length: *length },
+            SqlType::VarChar { length, collation: CollationId::BINARY } => {
+                SqlType::VarBinary { length: *length }
+            }
+            SqlType::Text { size, collation: CollationId::BINARY } => SqlType::Blob { size: *size },
             // a short constant is an INT, as in MySQL
             SqlType::Int { .. } if is_short(expr) => SqlType::INT,
             other => other.clone(),
@@ -165,5 +170,25 @@ fn is_short(expr: &palisade_expr::Expr) -> bool {
     match &expr.node {
         palisade_expr::Node::Literal(Value::Int(value)) => value.unsigned_abs() < 100_000_000,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_expr::Expr;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_bytes_are_made_columns_of_bytes() {
+        let collation = CollationId::BINARY;
+        for (ty, made) in [
+            (SqlType::Char { length: 3, collation }, SqlType::Binary { length: 3 }),
+            (SqlType::VarChar { length: 9, collation }, SqlType::VarBinary { length: 9 }),
+        ] {
+            let meta = ColumnMeta::computed("a", ty.clone());
+            let column = MadeColumn::of(&meta, &Expr::literal(Value::Null, ty), false);
+            assert_eq!(column.column.sql_type, made);
+        }
     }
 }

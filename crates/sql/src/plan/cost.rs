@@ -86,6 +86,11 @@ pub const HAS_MATCH: f64 = 0.5;
 /// Fewest rows that an estimate says, so that products of many do not vanish.
 pub const FEWEST: f64 = 0.01;
 
+/// Most rows that an estimate says, and the highest cost: products of many stay numbers that can be compared.
+pub const MOST: f64 = 1e30;
+/// See [`MOST`].
+pub const DEAREST: f64 = 1e100;
+
 /// The part of rows for which a condition holds.
 pub fn selectivity(expr: &Expr) -> f64 {
     match &expr.node {

@@ -6,3 +6,4 @@ SELECT * FROM (SELECT DISTINCT c FROM t) d WHERE BINARY d.c = 'x';
 SELECT * FROM (SELECT a, SUM(b) AS s FROM t GROUP BY a WITH ROLLUP) d WHERE d.a = 3;
 SELECT * FROM (SELECT a, COUNT(*) OVER () AS n FROM t) d WHERE d.a = 3;
 SELECT * FROM s LEFT JOIN (SELECT a, SUM(b) AS n FROM t GROUP BY a) d ON d.a = s.a WHERE d.n <=> 3;
+SELECT * FROM (SELECT (@r := @r + 1) AS rn, id FROM t ORDER BY id) d WHERE d.id > 2;

@@ -26,6 +26,7 @@ use crate::bind::pace::UNITS_AN_ACCESS;
 use crate::plan::access::{Access, RangeSpec};
 use crate::plan::cost;
 use crate::plan::logical::{JoinTree, Leaf};
+use crate::plan::lower::PlannedTable;
 use crate::plan::premise::{Looker, Premise, is_known};
 
 /// Ranges of a path that are looked for in the index at most: of a longer list the statistics tell enough.
@@ -152,7 +153,12 @@ impl Planning<'_, '_, '_> {
 
     /// How many values some columns of a table have together.
     fn values_of(&self, (slot, columns): &(usize, Vec<usize>)) -> f64 {
-        let Some((table, statistics)) = self.sizes.at(*slot) else { return 1.0 };
+        let Some((table, statistics)) = self.sizes.at(*slot) else {
+            return match self.statement().table(*slot) {
+                Some(PlannedTable::Derived(query)) => query.rows.max(1.0),
+                _ => 1.0 / cost::EQUAL,
+            };
+        };
         let total = (statistics.rows as f64).max(1.0);
         let mut most: Option<f64> = None;
         for (number, index) in table.indexes.iter().enumerate() {

@@ -275,13 +275,13 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let tables = self.tables(left);
         let mut above = pool;
         let mut below = take_within(&mut above, tables.with(bound));
-        if kind != JoinKind::Left {
-            // It only leaves rows out: a condition that is worth more than looking for a match comes after
-            // it.
-            let (late, early) = below.into_iter().partition(|conjunct| conjunct.is_expensive);
-            below = early;
-            above.extend::<Pool>(late);
-        }
+        // A join that only leaves rows out comes before a condition that is dearer than looking for a match.
+        let only_filters = kind != JoinKind::Left;
+        let is_late =
+            |conjunct: &Rc<planned::Conjunct>| conjunct.is_late || only_filters && conjunct.is_expensive;
+        let (late, early): (Pool, Pool) = below.into_iter().partition(is_late);
+        below = early;
+        above.extend(late);
         let planned = self.tree(left, below, bound, want);
         self.attach(planned, tables, right, self.on(on), kind, bound).filtered(above)
     }
@@ -303,7 +303,10 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
         // As the inner side of a nested loop it sees the left row.
         let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
-        let nested_cost = nested_cost(&left, &inner, &alone, rows);
+        let nested_cost = match kind {
+            JoinKind::Inner | JoinKind::Left => nested_cost(&left, &inner, &alone, rows),
+            JoinKind::Semi | JoinKind::Anti => nested_cost(&left, &inner.until_first(), &alone, rows),
+        };
         let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
         if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {
@@ -351,20 +354,21 @@ fn hashed<'t>(left: Planned<'t>, right: Planned<'t>, join: Hashing, rows: f64) -
 
 fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {
     let build = right.cost + right.rows * cost::HASHED_ROW;
-    left.cost + build + left.rows * cost::PROBE + rows * cost::JOINED_ROW
+    (left.cost + build + left.rows * cost::PROBE + rows * cost::JOINED_ROW).min(cost::DEAREST)
 }
 
 /// What a nested loop costs, whose inner side would be `alone` if it did not see the left row.
 fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, rows: f64) -> f64 {
     let is_aided = inner.cost < alone.cost;
     let loops = left.rows.max(if is_aided { 1.0 } else { cost::LEAST_LOOPS });
-    left.cost + inner.cost + (loops - 1.0).max(0.0) * inner.again + rows * cost::JOINED_ROW
+    let again = (loops - 1.0).max(0.0) * inner.again;
+    (left.cost + inner.cost + again + rows * cost::JOINED_ROW).min(cost::DEAREST)
 }
 
 fn join_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {
     match kind {
-        JoinKind::Inner => (left.rows * each).max(cost::FEWEST),
-        JoinKind::Left => left.rows * each.max(1.0),
+        JoinKind::Inner => (left.rows * each).clamp(cost::FEWEST, cost::MOST),
+        JoinKind::Left => (left.rows * each.max(1.0)).min(cost::MOST),
         JoinKind::Semi | JoinKind::Anti => left.rows * cost::HAS_MATCH,
     }
 }

@@ -127,10 +127,12 @@ impl<'t> Planning<'_, '_, 't> {
     pub(super) fn inner_of(
         &self,
         children: &[&'t JoinTree],
-        mut pool: Pool,
+        pool: Pool,
         bound: TableSet,
         want: Want,
     ) -> Planned<'t> {
+        let (late, early): (Pool, Pool) = pool.into_iter().partition(|conjunct| conjunct.is_late);
+        let mut pool = early;
         let guards = take_within(&mut pool, bound);
         let mut parts: Vec<Part<'t>> = Vec::with_capacity(children.len());
         for tree in children {
@@ -147,7 +149,7 @@ impl<'t> Planning<'_, '_, 't> {
             false => graph.cheapest(),
         };
         match planned {
-            Some(planned) => planned.guarded(guards).filtered(pool),
+            Some(planned) => planned.guarded(guards).filtered(pool).filtered(late),
             None => Planned::nothing(),
         }
     }
@@ -288,10 +290,21 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
 
     /// Rows of a set of parts.
     fn rows(&self, set: PartSet) -> f64 {
-        let parts = set.parts().filter_map(|part| self.parts.get(part));
-        let all: f64 = parts.map(|part| part.alone.rows).product();
-        let within = self.selectivity.iter().filter(|(edge, _)| edge.is_within(set));
-        (all * within.map(|(_, part)| part).product::<f64>()).max(cost::FEWEST)
+        let rows = || {
+            let parts = set.parts().filter_map(|part| self.parts.get(part));
+            parts.map(|part| part.alone.rows.max(cost::FEWEST))
+        };
+        let within = || {
+            let within = self.selectivity.iter().filter(|(edge, _)| edge.is_within(set));
+            within.map(|(_, part)| part.max(f64::MIN_POSITIVE))
+        };
+        let all: f64 = rows().product();
+        let estimate = match all.is_finite() {
+            true => all * within().product::<f64>(),
+            // Of many tables the product is no number before conditions have made it one.
+            false => (rows().map(f64::ln).sum::<f64>() + within().map(f64::ln).sum::<f64>()).exp(),
+        };
+        estimate.clamp(cost::FEWEST, cost::MOST)
     }
 
     /// Whether the rows of a set depend on nothing but its tables.

@@ -59,6 +59,8 @@ pub(super) struct Conjunct {
     /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each
     /// time.
     pub(super) is_free: bool,
+    /// It has an effect or another value each time: as in MySQL it is decided for each row that comes out of the block's joins.
+    pub(super) is_late: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
     /// Of an equality: how it is compared, and the tables that each side reads.
@@ -145,12 +147,21 @@ impl<'t> Planning<'_, '_, 't> {
         expr_slots(self.statement(), &expr, &mut slots);
         let mut is_free = slots.iter().all(|slot| self.planner.joining.local.contains(slot));
         expr.walk(&mut |part| is_free &= !matches!(part.node, Node::UserVariable(_) | Node::Subquery(_)));
-        is_free &= !expr.is_impure();
+        let is_late = expr.is_impure();
+        is_free &= !is_late;
         let mut is_expensive = false;
         expr.walk(&mut |part| {
             is_expensive |= matches!(&part.node, Node::Subquery(subquery) if subquery.correlated);
         });
-        Rc::new(Conjunct { number, tables: self.in_slots(&slots), expr, is_free, is_expensive, sides })
+        Rc::new(Conjunct {
+            number,
+            tables: self.in_slots(&slots),
+            expr,
+            is_free,
+            is_late,
+            is_expensive,
+            sides,
+        })
     }
 
     /// What is neither a stored nor a virtual table is read from one end to the other.
@@ -250,6 +261,15 @@ impl<'t> Planned<'t> {
             startup: 0.0,
             ordered: false,
         }
+    }
+
+    /// What it costs if it is read until there is a row.
+    pub(super) fn until_first(&self) -> Planned<'t> {
+        let of_first = |cost: f64| {
+            let startup = self.startup.min(cost);
+            startup + (cost - startup) / self.rows.max(1.0)
+        };
+        Planned { cost: of_first(self.cost), again: of_first(self.again), ..self.clone() }
     }
 
     /// Its rows for which these conditions hold.

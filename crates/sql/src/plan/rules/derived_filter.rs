@@ -12,7 +12,7 @@
 use palisade_catalog::SqlType;
 use palisade_expr::{Domain, Expr, Node, Truth};
 
-use super::substitute::{is_movable, slots_of, substitute};
+use super::substitute::{is_movable, is_repeatable, slots_of, substitute};
 use super::{Block, Rule, Statement};
 use crate::plan::SetStep;
 use crate::plan::logical::{Body, Distinct, JoinTree, Leaf, LogicalQuery};
@@ -100,7 +100,10 @@ fn takes(query: &LogicalQuery, slot: usize, condition: &Expr) -> bool {
                     .as_ref()
                     .is_some_and(|grouping| grouping.rollup || grouping.group.is_empty())
                 || block.tree.is_none();
-            !is_closed && inner(query, block, slot, condition).is_some()
+            // What numbers its rows by a variable counts those that are thrown away later.
+            let mut is_repeatable_whole = query.output.iter().all(is_repeatable);
+            block.exprs(&mut |expr| is_repeatable_whole &= is_repeatable(expr));
+            !is_closed && is_repeatable_whole && inner(query, block, slot, condition).is_some()
         }
         Body::Combination(combination) => {
             let is_union = |step: &SetStep| matches!(step, SetStep::Union | SetStep::UnionAll);
