@@ -34,6 +34,14 @@ SET @r = 0;
 SELECT COUNT(*) FROM t JOIN s ON s.id > 0 WHERE (@r := @r + 1) <= 5;
 SELECT @r;
 
+-- A condition with an effect is no key to look rows up by, and stays within its subquery.
+SET @n = 0;
+SELECT id FROM t WHERE id = (@n := @n + 1) ORDER BY id;
+SET @n = 0;
+SELECT id FROM t WHERE id IN ((@n := @n + 1), 9) ORDER BY id;
+SET @n = 0;
+SELECT id FROM t WHERE EXISTS (SELECT 1 FROM s JOIN s s2 ON s2.id = s.id AND (@n := @n + 1) > 0 WHERE s.id = t.id) ORDER BY id;
+
 -- IN and EXISTS.
 SELECT id FROM t WHERE a IN (SELECT a FROM s) ORDER BY id;
 SELECT id FROM t WHERE a NOT IN (SELECT a FROM s) ORDER BY id;

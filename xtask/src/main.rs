@@ -2,13 +2,13 @@
 //!
 //! | command | what it does |
 //! |---|---|
-//! | `test` | the test command of the README: all below but `bench`, `answers`, `sim`, `snapshot` and `soak` |
+//! | `test` | the README's test command: all below but `bench`, `answers`, `sim`, `snapshot` and `soak` |
 //! | `tidy` | the rules of the house that a program can check (see [`tidy`]) |
 //! | `lint` | rustfmt, clippy and rustdoc with warnings denied, licences and bans of dependencies |
 //! | `unit` | unit, model and golden tests of every crate |
 //! | `loom` | the concurrent structures under loom: every interleaving of small schedules |
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
-//! | `suites` | TPC-H, 40 joins and other statements over small data: MySQL's answers, and the shapes of plans |
+//! | `suites` | TPC-H, 40 joins and other statements over small data: MySQL's answers, shapes of plans |
 //! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
 //! | `histories` | random histories at every isolation level, searched for anomalies |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, four connectors |

@@ -14,14 +14,15 @@
 //! - An [`experiment`] says what varies (its factors: clients, a setting, a placement), what is measured, and
 //!   how one run is made. The load itself comes from the field's own tools ([`sysbench`], [`mysqlslap`]);
 //!   ours are the Lua scripts of loads that sysbench has not, and a load like LinkBench's ([`linkbench`]).
-//! - A [`suite`] is a data set of ours with statements over it: TPC-H, joins, and others that have a fast way.
+//! - A [`suite`] is a data set of ours with statements over it: TPC-H, joins, and others that have a fast
+//!   way.
 //! - The [`runner`] repeats every run, the servers next to each other in time and every other round
 //!   backwards, so that a drift of the machine falls on all alike.
 //! - [`gauges`] look at a server second by second while a load runs.
 //! - [`results`] holds what was measured, run by run, with everything needed to read it: settings, machine,
 //!   commands.
-//! - [`stats`], [`compare`] and [`standing`] say what follows from it, and [`report`] shows it. No number goes without its
-//!   spread when there is one.
+//! - [`stats`], [`compare`] and [`standing`] say what follows from it, and [`report`] shows it. No number goes
+//!   without its spread when there is one.
 //! - Whatever happens to the lab, the servers that it started go with it: the [`guardian`] sees to that.
 //!
 //! The lab knows servers from the outside only and uses no other crate of the house.

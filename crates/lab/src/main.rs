@@ -253,7 +253,7 @@ fn answers(arguments: &LoadArguments) -> Result<()> {
             return Err(Error::Usage(format!("{} has no data: name a server that runs", spec.name)));
         };
         let mut server = Server::at(&spec.name, address.clone())?;
-        print!("{}", suite::golden::answers(&mut server, suite, arguments.scale, &[])?);
+        print!("{}", suite::golden::answers(&mut server, suite, arguments.scale)?);
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Suites: a data set of the lab's own making and statements over it, to compare plans and execution.
 //!
-//! - [`rows`] has what a generator writes: rows as SQL has them, made from [`rows::Random`], which gives each row the
-//!   same values on every machine and in every version.
-//! - [`load`] fills a schema by statements of many rows, builds the indexes and has the server analyze the tables.
-//!   A schema that is complete says so and is used again.
-//! - [`client`] executes a statement and tells what it took; an answer that does not come in time is given up and
-//!   killed.
+//! - [`rows`] has what a generator writes: rows as SQL has them, made from [`rows::Random`], which gives each
+//!   row the same values on every machine and in every version.
+//! - [`load`] fills a schema by statements of many rows, builds the indexes and has the server analyze the
+//!   tables. A schema that is complete says so and is used again.
+//! - [`client`] executes a statement and tells what it took; an answer that does not come in time is given up
+//!   and killed.
 //! - [`golden`] writes answers and plans as text, for the tests.
 //!
 //! The statements stand in `sql/SUITE.sql`. The answer of each is reduced to a [`client::fingerprint`], so

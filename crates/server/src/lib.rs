@@ -29,7 +29,7 @@
 //! | [`connections`] | every connection: process list, KILL, timeouts |
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
-//! | `engine_variables`, `flush_settings`, `doublewrite` | what the global values mean to the storage engine, a row for each |
+//! | `engine_variables`, `flush_settings`, `doublewrite` | what global values mean to the storage engine |
 //! | [`persisted`], [`variable_sources`] | those that outlive the server; where values come from |
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |

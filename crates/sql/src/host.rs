@@ -3,12 +3,12 @@
 //! | trait | what it answers | who asks |
 //! |---|---|---|
 //! | [`Services`] | clock, random bits, values of variables | the evaluation of expressions |
-//! | [`Authorization`] | what the session's account may do and know of | binding, the dispatch of statements, SHOW |
+//! | [`Authorization`] | what the session's account may do and know of | binding, dispatch, SHOW |
 //! | [`SystemVariables`] | system variables and status counters | SET, hints, SHOW |
 //! | [`VirtualTables`] | tables that tell of the server | binding, virtual reads, SHOW |
 //! | [`Processes`] | connections: waiting, giving way, KILL | whatever waits |
 //! | [`Files`] | files on the server's machine | LOAD DATA, SELECT ... INTO OUTFILE |
-//! | [`Administration`] | statements that are the server's business, and what it keeps of others | the dispatch of statements, foreign keys |
+//! | [`Administration`] | statements that are the server's business | dispatch, foreign keys |
 //!
 //! [`Host`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test a
 //! double of it.

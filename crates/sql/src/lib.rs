@@ -14,7 +14,7 @@
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
-//! | [`session`] | what one connection's statements see and leave behind; transactions, SET, statements prepared by name |
+//! | [`session`] | what a connection's statements see and leave behind; transactions, SET, PREPARE |
 //! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`internal`] | statements of the server's own: their session and their security context |

@@ -14,9 +14,9 @@ const SHOWN: usize = 12;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The answer to each statement: its fingerprint, and the first rows in the order of their texts. The schema
-/// must be loaded. Statements whose names are in `without` are left out.
-pub fn answers(server: &mut Server, suite: &Suite, scale: f64, without: &[&str]) -> Result<String> {
-    each(server, suite, scale, without, |client, server, query, text| {
+/// must be loaded.
+pub fn answers(server: &mut Server, suite: &Suite, scale: f64) -> Result<String> {
+    each(server, suite, scale, |client, server, query, text| {
         let answer = client.answer(server, &query.sql)?;
         text.push_str(&client::fingerprint(&answer));
         text.push('\n');
@@ -37,7 +37,7 @@ pub fn answers(server: &mut Server, suite: &Suite, scale: f64, without: &[&str])
 /// The plan of each statement, as EXPLAIN FORMAT=TREE has it, without the schema's name, and without
 /// estimates of rows and costs: they follow statistics, which are samples.
 pub fn plans(server: &mut Server, suite: &Suite, scale: f64) -> Result<String> {
-    each(server, suite, scale, &[], |client, server, query, text| {
+    each(server, suite, scale, |client, server, query, text| {
         let schema = format!("`{}`.", suite.schema(scale));
         let plan = client.answer(server, &format!("EXPLAIN FORMAT=TREE {}", query.sql))?;
         for line in plan.iter().flatten().flatten().flat_map(|plan| plan.lines()) {
@@ -52,12 +52,11 @@ fn each(
     server: &mut Server,
     suite: &Suite,
     scale: f64,
-    without: &[&str],
     one: impl Fn(&mut Client, &mut Server, &Query, &mut String) -> Result<()>,
 ) -> Result<String> {
     let mut client = Client::open(server, &suite.schema(scale), LIMIT)?;
     let mut text = String::new();
-    for query in suite.queries(scale).iter().filter(|query| !without.contains(&query.name.as_str())) {
+    for query in &suite.queries(scale) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -65,18 +64,6 @@ fn each(
         one(&mut client, server, query, &mut text)?;
     }
     Ok(text)
-}
-
-/// What such a text has of each statement, with its name.
-pub fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let starts = text.match_indices("-- ").map(|(place, _)| place);
-    let starts: Vec<usize> = starts.filter(|place| *place == 0 || text[..*place].ends_with("\n\n")).collect();
-    let ends: Vec<usize> = starts.iter().copied().skip(1).chain([text.len()]).collect();
-    starts.into_iter().zip(ends).map(|(start, end)| {
-        let section = &text[start..end];
-        let name = section[3..].split(':').next().unwrap_or_default();
-        (name, section)
-    })
 }
 
 /// How much of a line of a plan is shown, in characters: a list of constants may have thousands.
@@ -122,13 +109,10 @@ mod tests {
             _ => Reply::Rows(Vec::new()),
         });
         let mut server = Server::at("a", fake.address()).expect("it answers");
-        let text = answers(&mut server, &tpch::SUITE, 0.01, &["q03"]).expect("answers");
+        let text = answers(&mut server, &tpch::SUITE, 0.01).expect("answers");
         assert!(text.starts_with("-- q01: pricing summary of what was shipped\n2 rows, "), "{text}");
-        assert!(text.contains("\na\tx\nb\tx\n\n-- q02: ") && !text.contains("-- q03"), "{text}");
-        assert_eq!(sections(&text).count(), 21);
-        let without: String =
-            sections(&text).filter(|(name, _)| *name != "q02").map(|(_, text)| text).collect();
-        assert!(without.contains("b\tx\n\n-- q04: "), "{without}");
+        assert!(text.contains("\na\tx\nb\tx\n\n-- q02: "), "{text}");
+        assert_eq!(text.matches("-- q").count(), 22);
         let text = plans(&mut server, &tpch::SUITE, 0.01).expect("plans");
         let first =
             "-- q01: pricing summary of what was shipped\n-> Sort: a\n    -> Table scan on t\n\n-- q02: ";

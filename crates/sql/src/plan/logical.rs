@@ -259,6 +259,14 @@ impl LogicalQuery {
         LogicalQuery::new(Body::Block(Box::default()), Vec::new(), Vec::new())
     }
 
+    /// How many tables its block joins; none if it is no block.
+    pub(super) fn table_count(&self) -> usize {
+        match &self.body {
+            Body::Block(block) => block.tree.as_ref().map_or(0, JoinTree::count),
+            Body::Values { .. } | Body::Combination(_) | Body::Arranged { .. } => 0,
+        }
+    }
+
     /// Whether it groups, or computes window functions.
     pub fn aggregates(&self) -> bool {
         match &self.body {
@@ -380,6 +388,18 @@ impl JoinTree {
 }
 
 impl Block {
+    /// Whether it joins tables under conditions, and does nothing that a block around it could not do with the
+    /// same rows: what it projects, leaves out as alike and orders by aside.
+    pub(super) fn only_joins(&self) -> bool {
+        self.tree.is_some()
+            && self.grouping.is_none()
+            && self.having.is_none()
+            && self.windows.is_empty()
+            && self.order.limit.is_none()
+            && !self.straight
+            && !self.whole_rows
+    }
+
     /// Slots of its tables, in the order of FROM.
     pub fn slots(&self) -> Vec<usize> {
         let mut slots = Vec::new();

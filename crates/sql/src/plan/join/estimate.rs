@@ -3,9 +3,8 @@
 //! Four sources, the best first:
 //!
 //! 1. *A look into the index*: where the ends of a path's ranges are known when the statement is planned,
-//!    the entries between them are counted by the descents to both ends
-//!    ([`Table::entries_in_range`](palisade_engine::Table::entries_in_range)). Values of parameters are known,
-//!    too: what the look saw is a [premise](crate::plan::premise) of the plan.
+//!    the entries between them are counted by the descents to both ends ([`Table::entries_in_range`]). Values
+//!    of parameters are known, too: what the look saw is a [premise](crate::plan::premise) of the plan.
 //! 2. How many rows share a key on average, of the table's statistics.
 //! 3. The values of integers at both ends.
 //! 4. A guess ([`cost`]).

@@ -303,10 +303,11 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
         // As the inner side of a nested loop it sees the left row.
         let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
-        let nested_cost = match kind {
-            JoinKind::Inner | JoinKind::Left => nested_cost(&left, &inner, &alone, rows),
-            JoinKind::Semi | JoinKind::Anti => nested_cost(&left, &inner.until_first(), &alone, rows),
+        let (inner, repeated) = match kind {
+            JoinKind::Inner | JoinKind::Left => (inner, alone.clone()),
+            JoinKind::Semi | JoinKind::Anti => (inner.until_first(), alone.until_first()),
         };
+        let nested_cost = nested_cost(&left, &inner, &repeated, rows);
         let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
         if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {

@@ -200,7 +200,7 @@ impl<'t> Planning<'_, '_, 't> {
         let mut taken = Vec::new();
         let mut used = Vec::new();
         let mut parameterised = false;
-        let usable = |conjunct: &Conjunct| conjunct.tables.is_within(bound);
+        let usable = |conjunct: &Conjunct| conjunct.is_usable(bound);
         let own = index.parts.len();
         for (position, part) in index_parts(table, number).enumerate() {
             let (column, prefix) = (usize::from(part.column), part.prefix.is_some());
@@ -262,7 +262,7 @@ impl<'t> Planning<'_, '_, 't> {
         let mut lower: Option<(Expr, bool)> = None;
         let mut upper: Option<(Expr, bool)> = None;
         for (at, conjunct) in pool.iter().enumerate() {
-            if !conjunct.tables.is_within(bound) {
+            if !conjunct.is_usable(bound) {
                 continue;
             }
             let Some(specs) = range_specs(&conjunct.expr, slot, column, ty) else { continue };

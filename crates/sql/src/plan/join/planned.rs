@@ -59,7 +59,8 @@ pub(super) struct Conjunct {
     /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each
     /// time.
     pub(super) is_free: bool,
-    /// It has an effect or another value each time: as in MySQL it is decided for each row that comes out of the block's joins.
+    /// It has an effect or another value each time: as in MySQL it is decided for each row that comes out of
+    /// the block's joins.
     pub(super) is_late: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
@@ -107,6 +108,12 @@ impl Equality {
 }
 
 impl Conjunct {
+    /// Whether a path to a table's rows may use it once the rows of these tables are in place: a scan evaluates its ends
+    /// once, and the condition says the same as long as those rows are.
+    pub(super) fn is_usable(&self, bound: TableSet) -> bool {
+        !self.is_late && self.tables.is_within(bound)
+    }
+
     /// The equality that it is between `left` and `right`; `bound` are tables whose rows are in place
     /// already.
     pub(super) fn equality(

@@ -101,9 +101,9 @@ fn takes(query: &LogicalQuery, slot: usize, condition: &Expr) -> bool {
                     .is_some_and(|grouping| grouping.rollup || grouping.group.is_empty())
                 || block.tree.is_none();
             // What numbers its rows by a variable counts those that are thrown away later.
-            let mut is_repeatable_whole = query.output.iter().all(is_repeatable);
-            block.exprs(&mut |expr| is_repeatable_whole &= is_repeatable(expr));
-            !is_closed && is_repeatable_whole && inner(query, block, slot, condition).is_some()
+            let mut is_repeatable_throughout = query.output.iter().all(is_repeatable);
+            block.exprs(&mut |expr| is_repeatable_throughout &= is_repeatable(expr));
+            !is_closed && is_repeatable_throughout && inner(query, block, slot, condition).is_some()
         }
         Body::Combination(combination) => {
             let is_union = |step: &SetStep| matches!(step, SetStep::Union | SetStep::UnionAll);

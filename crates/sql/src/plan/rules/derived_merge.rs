@@ -56,7 +56,7 @@ impl Rule for DerivedMerge {
             if is_summed_up
                 || is_read
                 || !is_mergeable(query, is_inner, &own_slots)
-                || tables + count(query) > MAX_TABLES + 1
+                || tables + query.table_count() > MAX_TABLES + 1
             {
                 return;
             }
@@ -117,25 +117,12 @@ fn keep_instead(keep: &mut Vec<usize>, slot: usize, read: impl Iterator<Item = u
     }
 }
 
-fn count(query: &LogicalQuery) -> usize {
-    match &query.body {
-        Body::Block(block) => block.tree.as_ref().map_or(0, JoinTree::count),
-        _ => 0,
-    }
-}
-
 fn is_mergeable(query: &LogicalQuery, is_inner: bool, own_slots: &[usize]) -> bool {
     let Body::Block(block) = &query.body else { return false };
-    let is_plain = block.tree.is_some()
-        && block.grouping.is_none()
-        && block.having.is_none()
-        && block.windows.is_empty()
+    let is_plain = block.only_joins()
         && block.projection.is_none()
         && matches!(block.distinct, Distinct::No)
-        && block.order.keys.is_empty()
-        && block.order.limit.is_none()
-        && !block.straight
-        && !block.whole_rows;
+        && block.order.keys.is_empty();
     let is_column = |expr: &Expr| matches!(expr.node, Node::Column { slot, .. } if own_slots.contains(&slot));
     let is_fit = |expr: &Expr| is_column(expr) || is_inner && is_movable(expr) && size(expr) <= LARGEST;
     is_plain && query.output.iter().all(is_fit) && block.conditions.iter().all(is_repeatable)

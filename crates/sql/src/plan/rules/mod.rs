@@ -2,7 +2,7 @@
 //!
 //! | rule | from | to |
 //! |---|---|---|
-//! | `or_factors` | a condition that is a part of every branch of an OR | the condition, beside the OR of what is left |
+//! | `or_factors` | a condition that all branches of an OR have | the condition, beside the OR of the rests |
 //! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
 //! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
 //! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
@@ -24,8 +24,6 @@ mod substitute;
 
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
-pub use self::outer_to_inner::outer_to_inner;
-
 use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
@@ -33,6 +31,8 @@ use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Leaf, LogicalQuery};
 use crate::SqlResult;
 use crate::bind::pace::Pace;
+
+pub use self::outer_to_inner::outer_to_inner;
 
 /// What applying a rule to a block counts as, in units of a nanosecond.
 const UNITS_A_RULE: usize = 256;

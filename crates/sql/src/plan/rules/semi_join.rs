@@ -68,7 +68,7 @@ fn joined(condition: &Expr, tree: &JoinTree, statement: &mut Statement<'_, '_>) 
     if anti && may_be_unknown(subquery, query) {
         return None;
     }
-    if !is_joinable(query) || tree.count() + count(query) > MAX_TABLES {
+    if !is_joinable(query) || tree.count() + query.table_count() > MAX_TABLES {
         return None;
     }
     let mut slots = Vec::new();
@@ -110,26 +110,17 @@ fn may_be_unknown(subquery: &Subquery, query: &LogicalQuery) -> bool {
     }
 }
 
-fn count(query: &LogicalQuery) -> usize {
-    match &query.body {
-        Body::Block(block) => block.tree.as_ref().map_or(0, JoinTree::count),
-        _ => 0,
-    }
-}
-
 /// Whether a query is a plain block, but for an order, and for leaving out rows that look alike.
 fn is_joinable(query: &LogicalQuery) -> bool {
     let Body::Block(block) = &query.body else { return false };
-    let is_plain = block.tree.is_some()
-        && block.grouping.is_none()
-        && block.having.is_none()
-        && block.windows.is_empty()
-        && block.order.limit.is_none()
-        && (block.projection.is_none() || matches!(block.distinct, Distinct::Projected(_)))
-        && !block.straight
-        && !block.whole_rows;
+    let is_plain = block.only_joins()
+        && (block.projection.is_none() || matches!(block.distinct, Distinct::Projected(_)));
     let values = block.projection.iter().flat_map(|projection| &projection.values);
-    is_plain && block.conditions.iter().chain(values).all(is_repeatable)
+    let mut repeatable = block.conditions.iter().chain(values).all(is_repeatable);
+    if let Some(tree) = &block.tree {
+        tree.conditions(&mut |on| repeatable &= is_repeatable(on));
+    }
+    is_plain && repeatable
 }
 
 /// Whether a query depends on the tables in `slots` by nothing but conditions that can be those of a join:
