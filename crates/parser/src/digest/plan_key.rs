@@ -448,11 +448,8 @@ impl<'k, 't> Reader<'k, 't> {
         // A string behind a string is its continuation.
         if kind == ParameterKind::String
             && self.after_parameter
+            && matches!(self.previous.kind, TokenKind::String | TokenKind::NationalString)
             && let Some(last) = self.key.parameters.last_mut()
-            && matches!(
-                last.kind,
-                ParameterKind::String | ParameterKind::NationalString | ParameterKind::Introduced
-            )
         {
             last.end = end;
             self.previous = Token { end, ..token };
@@ -485,6 +482,7 @@ impl<'k, 't> Reader<'k, 't> {
         }
         self.lexer = ahead;
         self.parameter(ParameterKind::Introduced, token, value.end);
+        self.previous.kind = value.kind;
     }
 
     fn open(&mut self) {

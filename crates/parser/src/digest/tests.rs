@@ -115,6 +115,9 @@ fn constants_in_conditions_and_values_become_parameters() {
             "INSERT INTO t VALUES (x'0a', 0b11, N'n', 1e3, -1.5, NULL)",
             "INSERT INTO t VALUES (?, ?, ?, ?, ?, NULL) [[10]; [3]; _utf8mb3'n'; double 1000; decimal -1.5]",
         ),
+        ("INSERT INTO t VALUES (_binary 'x'-1, 2)", "INSERT INTO t VALUES (?-?, ?) [_binary'x'; 1; 2]"),
+        ("INSERT INTO t VALUES (_latin1'x' 'y' - 1)", "INSERT INTO t VALUES (? - ?) [_latin1'xy'; 1]"),
+        ("INSERT INTO t VALUES (_latin1 0x41 'y')", "INSERT INTO t VALUES (? ?) [_latin1'A'; 'y']"),
         (
             "INSERT INTO t SET a=1 ON DUPLICATE KEY UPDATE b=b-1",
             "INSERT INTO t SET a=? ON DUPLICATE KEY UPDATE b=b-? [1; 1]",
