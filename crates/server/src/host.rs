@@ -28,9 +28,9 @@ use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    Access, Administration, Authorization, Awaited, BoxFuture, Completion, FileSource, FileTarget, Files,
-    ForeignKeyFailure, Processes, ResultSink, Scope, Services, Session, SessionState, SessionView, Sql,
-    SqlResult, SystemVariables, VirtualTables, WaitOutcome,
+    Access, Administration, Authorization, Awaited, BoxFuture, Completion, Diagnostics, FileSource,
+    FileTarget, Files, ForeignKeyFailure, Processes, ResultSink, Scope, Services, Session, SessionState,
+    SessionView, Sql, SqlResult, SystemVariables, VirtualTables, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
@@ -497,13 +497,15 @@ impl Files for ServerHost {
     }
 }
 
+impl Diagnostics for ServerHost {
+    fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {
+        innodb_status::note_foreign_key_failure(self, session, failure);
+    }
+}
+
 impl Administration for ServerHost {
     fn writes_log_table(&self, name: &str) -> bool {
         table::is_written(&self.globals.load(), name)
-    }
-
-    fn note_foreign_key_failure(&self, session: &SessionState, failure: ForeignKeyFailure<'_>) {
-        innodb_status::note_foreign_key_failure(self, session, failure);
     }
 
     fn administer<'a>(

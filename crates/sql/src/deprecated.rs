@@ -27,11 +27,6 @@ pub(crate) fn warn(session: &mut Session, deprecated: &[Deprecated]) {
     }
 }
 
-/// The warning of a query of information_schema.PROFILING.
-pub(crate) fn profiling_table() -> SqlError {
-    mysql_error!(ER_WARN_DEPRECATED_SYNTAX, "INFORMATION_SCHEMA.PROFILING", "Performance Schema")
-}
-
 #[cold]
 fn warning(deprecated: &Deprecated) -> SqlError {
     let instead = |what: &str, other: &str| mysql_error!(ER_WARN_DEPRECATED_SYNTAX, what, other);

@@ -19,8 +19,6 @@ use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel};
 use palisade_expr::session_state::SecurityContext;
 use palisade_parser::ast;
 
-use crate::bind::Binder;
-use crate::exec::StatementContext;
 use crate::run::send_rows;
 use crate::sink::Collected;
 use crate::sql::Sql;
@@ -125,7 +123,7 @@ pub(crate) async fn query_locked(
     let mut session = session.internal_for_statement();
     let plan = {
         let dictionary = engine.dictionary();
-        let mut binder = Binder::new(&session, host, engine, &dictionary, &[]);
+        let mut binder = session.binder(host, engine, &dictionary, &[]);
         let bound = binder.query(query)?;
         Arc::new(binder.finish(Some(bound))?)
     };
@@ -135,7 +133,7 @@ pub(crate) async fn query_locked(
     transaction.hold_exclusive(lock);
     transaction.start_statement();
     let mut rows = Collected::default();
-    let mut context = StatementContext::new(&mut session, host, engine, &[], Some(plan.clone()));
+    let mut context = session.context(host, engine, &[], Some(plan.clone()));
     let sent = send_rows(&mut context.view(), planned, &mut rows).await;
     drop(context);
     if let Some(transaction) = &mut session.transaction {

@@ -10,13 +10,17 @@
 //! | `preparable` | which statements can be prepared |
 //! | [`prepared_count`] | how many prepared statements all sessions have |
 //! | [`exec`] | the operators' states, and the calls that move them |
-//! | [`locks`] | LOCK TABLES, and what it forbids |
+//! | `point`, `explain` | the short path of one row by its key; EXPLAIN |
+//! | [`locks`], [`locked_tables`] | LOCK TABLES, and what it forbids |
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
-//! | [`run`] | waiting, and the ends of statements and transactions |
+//! | [`run`], `statement_end` | waiting, sending rows; the ends of statements and transactions |
 //! | [`session`] | what a connection's statements see and leave behind; transactions, SET, PREPARE |
 //! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
-//! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
+//! | [`environment`] | what planning and execution ask of the server: accounts, virtual tables, waiting |
+//! | [`host`] | the rest of the seam to the server: system variables, files, its own statements |
+//! | [`virtual_tables`] | virtual tables as statements see them: names, rows, what the account may know of |
+//! | [`view`], [`profile`] | what may be told of a session; how long the stages of its statements took |
 //! | [`internal`] | statements of the server's own: their session and their security context |
 //! | [`sink`] | where result rows go |
 //! | `hints` | system variables that a statement's hints set |
@@ -41,14 +45,18 @@ pub mod ddl;
 mod deprecated;
 mod dispatch;
 pub mod dml;
+pub mod environment;
 pub mod exec;
+mod explain;
 mod hints;
 pub mod host;
 pub mod internal;
+pub mod locked_tables;
 pub mod locks;
 pub mod log_tables;
 pub mod plan;
 pub mod plan_cache;
+mod point;
 mod preparable;
 pub mod prepared_count;
 pub mod profile;
@@ -57,20 +65,25 @@ pub mod session;
 pub mod show;
 pub mod sink;
 pub mod sql;
+mod statement_end;
 mod values;
+pub mod view;
+pub mod virtual_tables;
 pub mod work;
 pub mod xa;
 
-pub use host::{
-    Access, Administration, Authorization, Awaited, FileSource, FileTarget, Files, ForeignKeyFailure, Host,
-    Processes, Side, SystemVariables, VirtualTables, WaitOutcome,
+pub use environment::{
+    Access, Authorization, Awaited, Diagnostics, Environment, ForeignKeyFailure, Processes, Side,
+    VirtualTables, WaitOutcome,
 };
+pub use host::{Administration, FileSource, FileTarget, Files, Host, SystemVariables};
 pub use internal::InternalSession;
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
 pub use plan_cache::{PlanCache, Prepared};
-pub use session::{NamedStatement, Session, SessionState, SessionVariables, SessionView};
+pub use session::{NamedStatement, Session, SessionState, SessionVariables};
 pub use sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use sql::{Completion, Sql};
+pub use view::SessionView;
 
 /// A future behind the seams to the server.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;

@@ -17,9 +17,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use palisade_catalog::{Decimal, Value};
-use palisade_parser::ast::{Limit, ShowWhat};
 
-use crate::{Awaited, Processes, Session};
+use crate::environment::{Awaited, Processes};
 
 /// Bytes of a statement's text that are kept.
 const TEXT_KEPT: usize = 300;
@@ -27,8 +26,6 @@ const TEXT_KEPT: usize = 300;
 const STAGES_KEPT: usize = 100;
 /// What MySQL calls the first stage in `SEQ`.
 const FIRST_SEQUENCE: u32 = 2;
-/// Columns of SHOW PROFILE that are NULL here: processor time, and all that follows it.
-const UNKNOWN_COLUMNS: usize = 14;
 
 /// When a stage began, and what it is.
 #[derive(Debug, Clone, Copy)]
@@ -60,13 +57,15 @@ impl Profile {
 
 /// How long a stage took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StageTime {
+pub struct StageTime {
     /// Number of the statement's profile.
-    pub(crate) query_id: u32,
+    pub query_id: u32,
     /// Number of the stage in it.
-    pub(crate) sequence: u32,
-    pub(crate) name: &'static str,
-    pub(crate) took: Duration,
+    pub sequence: u32,
+    /// What it is called.
+    pub name: &'static str,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// The profiles of a session.
@@ -78,7 +77,14 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    pub(crate) fn begin_stage(&mut self, name: &'static str, now: Duration) {
+    /// A statement begins.
+    pub fn begin(&mut self, now: Duration) {
+        self.current = Some(Profile::default());
+        self.begin_stage("starting", now);
+    }
+
+    /// A stage of the statement begins.
+    pub fn begin_stage(&mut self, name: &'static str, now: Duration) {
         if let Some(profile) = &mut self.current
             && profile.stages.len() < STAGES_KEPT
         {
@@ -86,8 +92,34 @@ impl Profiles {
         }
     }
 
+    /// Whether there is a statement that has not been in this stage yet.
+    pub fn lacks_stage(&self, name: &str) -> bool {
+        let current = self.current.as_ref();
+        current.is_some_and(|current| current.stages.iter().all(|stage| stage.name != name))
+    }
+
+    /// The statement gets no profile.
+    pub fn drop_current(&mut self) {
+        self.current = None;
+    }
+
+    /// The statement of that text has ended. Its profile is kept if it is `wanted`, and with it as many as `history`
+    /// says.
+    pub fn keep(&mut self, now: Duration, text: &[u8], wanted: bool, history: usize) {
+        let finished = self.current.take();
+        if let Some(finished) = finished.filter(|_| wanted) {
+            self.last_id = self.last_id.wrapping_add(1);
+            let text = statement_text(text);
+            let text = text.get(..TEXT_KEPT).unwrap_or(text).to_vec();
+            self.kept.push_back(Profile { id: self.last_id, text, end: now, ..finished });
+        }
+        while self.kept.len() > history {
+            self.kept.pop_front();
+        }
+    }
+
     /// The rows of SHOW PROFILES.
-    pub(crate) fn listed(&self) -> Vec<Vec<Value>> {
+    pub fn listed(&self) -> Vec<Vec<Value>> {
         let row = |profile: &Profile| {
             let took = profile.end.saturating_sub(profile.begun());
             vec![
@@ -100,7 +132,7 @@ impl Profiles {
     }
 
     /// The stages of all profiles, as information_schema.PROFILING lists them.
-    pub(crate) fn stage_times(&self) -> Vec<StageTime> {
+    pub fn stage_times(&self) -> Vec<StageTime> {
         let of = |profile: &Profile| {
             let query_id = profile.id;
             let stages = (FIRST_SEQUENCE..).zip(profile.stages());
@@ -111,7 +143,7 @@ impl Profiles {
     }
 
     /// The number of the profile that SHOW PROFILE is about: the last one unless it says so.
-    pub(crate) fn asked_for(&self, query: Option<u64>) -> i64 {
+    pub fn asked_for(&self, query: Option<u64>) -> i64 {
         match query {
             None | Some(0) => self.kept.back().map_or(0, |profile| i64::from(profile.id)),
             Some(id) => i64::try_from(id).unwrap_or(i64::MAX),
@@ -120,112 +152,13 @@ impl Profiles {
 }
 
 /// So many parts of a second, as a number of seconds with `scale` digits after the point.
-pub(crate) fn seconds(parts: u128, scale: u8) -> Value {
+pub fn seconds(parts: u128, scale: u8) -> Value {
     Value::Decimal(Decimal::new(i128::try_from(parts).unwrap_or(i128::MAX), scale))
-}
-
-/// The columns of SHOW PROFILE beside the first two: what they are called in information_schema.PROFILING
-/// and here, and the type that asks for them.
-const TYPED: [(&str, &str, &str); UNKNOWN_COLUMNS] = [
-    ("CPU_USER", "CPU_user", "CPU"),
-    ("CPU_SYSTEM", "CPU_system", "CPU"),
-    ("CONTEXT_VOLUNTARY", "Context_voluntary", "CONTEXT SWITCHES"),
-    ("CONTEXT_INVOLUNTARY", "Context_involuntary", "CONTEXT SWITCHES"),
-    ("BLOCK_OPS_IN", "Block_ops_in", "BLOCK IO"),
-    ("BLOCK_OPS_OUT", "Block_ops_out", "BLOCK IO"),
-    ("MESSAGES_SENT", "Messages_sent", "IPC"),
-    ("MESSAGES_RECEIVED", "Messages_received", "IPC"),
-    ("PAGE_FAULTS_MAJOR", "Page_faults_major", "PAGE FAULTS"),
-    ("PAGE_FAULTS_MINOR", "Page_faults_minor", "PAGE FAULTS"),
-    ("SWAPS", "Swaps", "SWAPS"),
-    ("SOURCE_FUNCTION", "Source_function", "SOURCE"),
-    ("SOURCE_FILE", "Source_file", "SOURCE"),
-    ("SOURCE_LINE", "Source_line", "SOURCE"),
-];
-
-/// The columns of SHOW PROFILE with such types: their names in information_schema.PROFILING and here.
-pub(crate) fn columns_of(types: &[String]) -> Vec<(&'static str, &'static str)> {
-    let is_wanted = |ty: &str| types.iter().any(|wanted| wanted == "ALL" || wanted == ty);
-    let typed = TYPED.iter().filter(|(_, _, ty)| is_wanted(ty)).map(|(from, name, _)| (*from, *name));
-    [("STATE", "Status"), ("DURATION", "Duration")].into_iter().chain(typed).collect()
-}
-
-/// What a SHOW PROFILE asks for: types, the query's number, and which rows.
-pub(crate) type Asked<'a> = (&'a [String], Option<u64>, Option<&'a Limit>);
-
-/// Whether a statement shows profiles: it has none itself.
-pub(crate) fn is_about_profiles(what: &ShowWhat) -> bool {
-    matches!(what, ShowWhat::Profiles | ShowWhat::Profile { .. })
-}
-
-impl Session {
-    /// A statement begins that is sent by the client.
-    #[inline]
-    pub fn begin_profile(&mut self, host: &(impl Processes + ?Sized)) {
-        if self.state.variables.profiling {
-            self.begin_first_stage(host.monotonic());
-        }
-    }
-
-    #[cold]
-    fn begin_first_stage(&mut self, now: Duration) {
-        let profiles = self.profiles.get_or_insert_default();
-        profiles.current = Some(Profile::default());
-        profiles.begin_stage("starting", now);
-    }
-
-    /// A stage of the statement begins.
-    #[inline]
-    pub fn begin_stage(&mut self, host: &(impl Processes + ?Sized), name: &'static str) {
-        if let Some(profiles) = &mut self.profiles {
-            profiles.begin_stage(name, host.monotonic());
-        }
-    }
-
-    /// The statement has done what it is for; not all kinds of statements say so themselves.
-    #[inline]
-    pub(crate) fn reach_end(&mut self, host: &(impl Processes + ?Sized)) {
-        const END: &str = "end";
-        let current = self.profiles.as_ref().and_then(|profiles| profiles.current.as_ref());
-        if current.is_some_and(|current| current.stages.iter().all(|stage| stage.name != END)) {
-            self.begin_stage(host, END);
-        }
-    }
-
-    /// The statement shows profiles, and gets none.
-    pub(crate) fn drop_profile(&mut self) {
-        if let Some(profiles) = &mut self.profiles {
-            profiles.current = None;
-        }
-    }
-
-    /// The statement of that text has ended: its profile is kept, if `profiling` is still on.
-    #[inline]
-    pub fn end_profile(&mut self, host: &(impl Processes + ?Sized), text: &[u8]) {
-        if self.profiles.is_some() {
-            self.keep_profile(host.monotonic(), text);
-        }
-    }
-
-    #[cold]
-    fn keep_profile(&mut self, now: Duration, text: &[u8]) {
-        let Some(profiles) = &mut self.profiles else { return };
-        let finished = profiles.current.take();
-        if let Some(finished) = finished.filter(|_| self.state.variables.profiling) {
-            profiles.last_id = profiles.last_id.wrapping_add(1);
-            let text = statement_text(text);
-            let text = text.get(..TEXT_KEPT).unwrap_or(text).to_vec();
-            profiles.kept.push_back(Profile { id: profiles.last_id, text, end: now, ..finished });
-        }
-        while profiles.kept.len() > self.state.variables.profiling_history_size {
-            profiles.kept.pop_front();
-        }
-    }
 }
 
 /// The statement waits, if that is a stage of its own. Gives the one that it was in, for [`end_wait`].
 #[inline]
-pub(crate) fn begin_wait(
+pub fn begin_wait(
     profiles: &mut Option<Box<Profiles>>,
     host: &(impl Processes + ?Sized),
     awaited: Awaited,
@@ -244,7 +177,7 @@ pub(crate) fn begin_wait(
 
 /// A wait has ended.
 #[inline]
-pub(crate) fn end_wait(
+pub fn end_wait(
     profiles: &mut Option<Box<Profiles>>,
     host: &(impl Processes + ?Sized),
     before: Option<&'static str>,
@@ -266,28 +199,17 @@ fn statement_text(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::doubles::Clock;
 
     fn at(micros: u64) -> Duration {
         Duration::from_micros(micros)
     }
 
-    fn session(history: usize) -> Session {
-        let mut session = Session::new(1, "root", "localhost", crate::SessionVariables::default(), 0);
-        session.state.variables.profiling = true;
-        session.state.variables.profiling_history_size = history;
-        session
-    }
-
-    fn run(session: &mut Session, text: &str, stages: &[(&'static str, u64)], end: u64) {
-        let clock = Clock::default();
-        session.begin_profile(&clock);
+    fn run(profiles: &mut Profiles, history: usize, text: &str, stages: &[(&'static str, u64)], end: u64) {
+        profiles.begin(at(0));
         for (name, begun) in stages {
-            clock.set(*begun);
-            session.begin_stage(&clock, name);
+            profiles.begin_stage(name, at(*begun));
         }
-        clock.set(end);
-        session.end_profile(&clock, text.as_bytes());
+        profiles.keep(at(end), text.as_bytes(), true, history);
     }
 
     fn shown(rows: Vec<Vec<Value>>, columns: usize) -> Vec<String> {
@@ -303,9 +225,9 @@ mod tests {
 
     #[test]
     fn a_stage_lasts_until_the_next_and_the_last_until_the_end() {
-        let mut session = session(15);
-        run(&mut session, "  select 1 ; ", &[("executing", 30), ("end", 1_500_030)], 1_500_041);
-        let profiles = session.profiles.as_ref().unwrap();
+        let mut profiles = Profiles::default();
+        let stages = [("executing", 30), ("end", 1_500_030)];
+        run(&mut profiles, 15, "  select 1 ; ", &stages, 1_500_041);
         assert_eq!(shown(profiles.listed(), 3), ["1 1.50004100 select 1"]);
         let times = profiles.stage_times();
         let times: Vec<_> = times.iter().map(|stage| (stage.sequence, stage.name, stage.took)).collect();
@@ -314,38 +236,38 @@ mod tests {
 
     #[test]
     fn so_many_are_kept_as_the_history_has_room_for() {
-        let mut session = session(2);
+        let mut profiles = Profiles::default();
         for number in 1..5 {
-            run(&mut session, &format!("do {number}"), &[], number);
+            run(&mut profiles, 2, &format!("do {number}"), &[], number);
         }
         let expected = ["3 0.00000300 do 3", "4 0.00000400 do 4"];
-        assert_eq!(shown(session.profiles.as_ref().unwrap().listed(), 3), expected);
-        assert_eq!(session.profiles.as_ref().unwrap().asked_for(None), 4);
-        session.state.variables.profiling = false;
-        run(&mut session, "set profiling = 0", &[], 1);
-        assert_eq!(shown(session.profiles.as_ref().unwrap().listed(), 3), expected, "it is off at its end");
-        session.state.variables.profiling_history_size = 0;
-        run(&mut session, "do 6", &[], 1);
-        assert!(session.profiles.as_ref().unwrap().listed().is_empty());
+        assert_eq!(shown(profiles.listed(), 3), expected);
+        assert_eq!(profiles.asked_for(None), 4);
+        profiles.begin(at(0));
+        profiles.keep(at(1), b"set profiling = 0", false, 2);
+        assert_eq!(shown(profiles.listed(), 3), expected, "it is off at its end");
+        run(&mut profiles, 0, "do 6", &[], 1);
+        assert!(profiles.listed().is_empty());
     }
 
     #[test]
     fn texts_and_stages_have_bounds() {
-        let mut session = session(1);
-        run(&mut session, &"x".repeat(1000), &[("executing", 1); 500], 2);
-        let profiles = session.profiles.as_ref().unwrap();
+        let mut profiles = Profiles::default();
+        run(&mut profiles, 1, &"x".repeat(1000), &[("executing", 1); 500], 2);
         assert_eq!(profiles.kept[0].text.len(), TEXT_KEPT);
         assert_eq!(profiles.stage_times().len(), STAGES_KEPT);
     }
 
     #[test]
-    fn columns_follow_the_types_in_the_order_of_the_table() {
-        let names = |types: &[&str]| {
-            let types: Vec<String> = types.iter().map(|ty| (*ty).to_owned()).collect();
-            columns_of(&types).into_iter().map(|(_, name)| name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(&["MEMORY"]), ["Status", "Duration"]);
-        assert_eq!(names(&["SWAPS", "CPU"]), ["Status", "Duration", "CPU_user", "CPU_system", "Swaps"]);
-        assert_eq!(names(&["ALL"]).len(), 16);
+    fn a_stage_is_lacked_until_it_begins_and_without_a_statement_none_is() {
+        let mut profiles = Profiles::default();
+        assert!(!profiles.lacks_stage("end"));
+        profiles.begin(at(0));
+        assert!(profiles.lacks_stage("end"));
+        profiles.begin_stage("end", at(1));
+        assert!(!profiles.lacks_stage("end"));
+        profiles.drop_current();
+        profiles.keep(at(2), b"show profiles", true, 9);
+        assert!(profiles.listed().is_empty());
     }
 }

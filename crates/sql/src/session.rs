@@ -6,8 +6,10 @@
 //! | `transaction` | START TRANSACTION, COMMIT, ROLLBACK, savepoints, SET TRANSACTION |
 //! | `set` | SET |
 //! | `prepare` | PREPARE, EXECUTE and DEALLOCATE PREPARE |
+//! | `profile` | how long the stages of statements take |
 
 mod prepare;
+mod profile;
 mod set;
 mod transaction;
 
@@ -17,12 +19,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::error_catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
 use palisade_base::mysql_error;
-use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
+use palisade_catalog::Value;
+use palisade_engine::{AccessMode, Dictionary, Engine, IsolationLevel, Transaction};
 
-use crate::SqlResult;
+use crate::bind::{Binder, BindingSession};
 use crate::command::CommandCounts;
+use crate::exec::{ExecutingSession, StatementContext};
+use crate::plan::Plan;
 use crate::prepared_count::Counted;
+use crate::run::Waiter;
+use crate::show::information_schema::InformationSchema;
+use crate::view::SessionView;
 use crate::work::WorkDone;
+use crate::{Host, SqlResult};
 
 pub use palisade_expr::session_state::{
     Authority, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, UserVariable,
@@ -67,11 +76,11 @@ pub struct Session {
     /// Memory for telling which plan a text has.
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.
-    pub(crate) point_buffers: crate::plan::point::PointBuffers,
+    pub(crate) point_buffers: crate::point::PointBuffers,
     /// The XA transaction it works in.
     pub(crate) xa: Option<Box<crate::xa::Branch>>,
     /// What it has locked across transactions, if anything.
-    pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
+    pub(crate) locks: Option<Box<crate::locked_tables::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
     /// How many statements and commands of each kind it has executed.
@@ -90,19 +99,6 @@ pub struct NamedStatement {
     pub counted: Counted,
     /// Bytes that the session [keeps](palisade_expr::memory::Memory::keep) for it.
     pub kept: usize,
-}
-
-/// What SHOW and virtual tables tell of a session while one of its statements runs.
-#[derive(Clone, Copy)]
-pub struct SessionView<'a> {
-    /// What its expressions see.
-    pub state: &'a SessionState,
-    /// What its statements have done.
-    pub work: &'a WorkDone,
-    /// How many statements and commands of each kind it has executed.
-    pub commands: &'a CommandCounts,
-    /// How long the stages of its last statements took.
-    pub(crate) profiles: Option<&'a crate::profile::Profiles>,
 }
 
 impl Session {
@@ -136,6 +132,43 @@ impl Session {
             profiles: None,
             planning_gives_way: AtomicBool::new(false),
         }
+    }
+
+    /// What binding takes of it.
+    pub(crate) fn binding(&self) -> BindingSession<'_> {
+        let locks = self.locks.as_deref();
+        BindingSession { view: self.view(), locks, gives_way: &self.planning_gives_way }
+    }
+
+    /// A binder of one of its statements.
+    pub(crate) fn binder<'a>(
+        &'a self,
+        host: &'a dyn Host,
+        engine: &'a Arc<Engine>,
+        dictionary: &'a Dictionary,
+        parameters: &'a [Value],
+    ) -> Binder<'a> {
+        Binder::new(self.binding(), host, &InformationSchema, engine, dictionary, parameters)
+    }
+
+    /// One of its statements, which begins to be executed.
+    pub(crate) fn context<'a>(
+        &'a mut self,
+        host: &'a dyn Host,
+        engine: &'a Arc<Engine>,
+        parameters: &'a [Value],
+        plan: Option<Arc<Plan>>,
+    ) -> StatementContext<'a> {
+        let Session { state, transaction, work, commands, profiles, client_found_rows, .. } = self;
+        let counts_found_rows = *client_found_rows;
+        let session = ExecutingSession { state, transaction, work, commands, profiles, counts_found_rows };
+        StatementContext::new(session, host, &InformationSchema, engine, parameters, plan)
+    }
+
+    /// What of it a wait touches, between two statements or in one that has no [context](Self::context).
+    pub(crate) fn waiter<'a>(&'a mut self, host: &'a dyn Host) -> Waiter<'a> {
+        let Session { state, transaction, work, profiles, .. } = self;
+        Waiter { session: state, host, transaction, work, profiles }
     }
 
     /// What may be told of it.

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
-use palisade_base::{Blocked, MysqlError, mysql_error};
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_expr::beforehand::Beforehand;
 use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, Statement};
-use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions, WrongName};
+use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
 
-use crate::bind::Binder;
+use crate::bind::{Binder, parse_error};
 use crate::command::Command;
-use crate::exec::StatementContext;
+use crate::dml::change::{bind_delete, bind_update};
+use crate::dml::insert::bind_insert;
 use crate::plan::{Plan, premise};
 use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
@@ -181,7 +182,7 @@ impl Sql {
     ) -> SqlResult<T> {
         loop {
             let dictionary = self.engine.dictionary();
-            let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+            let mut binder = session.binder(&*self.host, &self.engine, &dictionary, parameters);
             binder.pace.may_give_way();
             let bound = bind(binder);
             drop(dictionary);
@@ -283,7 +284,7 @@ impl Sql {
         if constants.is_empty() {
             return Ok(());
         }
-        let mut context = StatementContext::new(session, &*self.host, &self.engine, parameters, None);
+        let mut context = session.context(&*self.host, &self.engine, parameters, None);
         match context.view().lend().convert_beforehand(constants) {
             Err(Blocked::Error(error)) => Err(error),
             // What it would wait for is said when the statement is executed.
@@ -333,7 +334,7 @@ impl Sql {
         }
         crate::ddl::column::check_name(name)?;
         let known = self.engine.dictionary().schema(name).is_some();
-        if known || crate::show::schema::is_virtual_schema(&*self.host, name) {
+        if known || crate::virtual_tables::is_virtual_schema(&*self.host, name) {
             session.state.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
             return Ok(());
         }
@@ -496,7 +497,7 @@ impl Sql {
             return Ok(Some(found));
         }
         let dictionary = self.engine.dictionary();
-        let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+        let mut binder = session.binder(&*self.host, &self.engine, &dictionary, parameters);
         binder.pace.may_give_way();
         let planned = Arc::new(match statement {
             Statement::Query(query) => {
@@ -513,9 +514,9 @@ impl Sql {
                 let plan = Plan { max_execution_time, ..binder.finish(Some(bound))? };
                 CachedStatement::Query(Arc::new(plan), query.into.clone())
             }
-            Statement::Insert(insert) => CachedStatement::Insert(binder.insert(insert)?),
-            Statement::Update(update) => CachedStatement::Change(binder.update(update)?),
-            Statement::Delete(delete) => CachedStatement::Change(binder.delete(delete)?),
+            Statement::Insert(insert) => CachedStatement::Insert(bind_insert(binder, insert)?),
+            Statement::Update(update) => CachedStatement::Change(bind_update(binder, update)?),
+            Statement::Delete(delete) => CachedStatement::Change(bind_delete(binder, delete)?),
             _ => return Ok(None),
         });
         PLANS_MADE.increment();
@@ -586,8 +587,7 @@ impl Sql {
             true => None,
             false => Some(self.begin_statement(session)?),
         };
-        let mut context =
-            StatementContext::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let mut context = session.context(&*self.host, &self.engine, parameters, Some(plan.clone()));
         let mut cx = context.view();
         let limit = plan.max_execution_time.unwrap_or(cx.session.variables.max_execution_time);
         if !limit.is_zero() {
@@ -637,7 +637,7 @@ impl Sql {
             session.state.warnings.warn(mysql_error!(ER_SP_FETCH_NO_DATA));
             return Ok(Completion::default());
         };
-        let mut context = StatementContext::new(session, &*self.host, &self.engine, &[], None);
+        let mut context = session.context(&*self.host, &self.engine, &[], None);
         let mut cx = context.view();
         for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
             let ast::IntoVariable::User(name) = variable else { continue };
@@ -728,18 +728,5 @@ pub fn parse_options(session: &Session) -> ParseOptions {
         high_not_precedence: mode.has(SqlMode::HIGH_NOT_PRECEDENCE),
         placeholders: false,
         ..ParseOptions::default()
-    }
-}
-
-/// The parser's error as the client reads it.
-pub fn parse_error(error: ParseError) -> SqlError {
-    match error {
-        ParseError::Empty => mysql_error!(ER_EMPTY_QUERY),
-        ParseError::Name(WrongName::Database(name)) => mysql_error!(ER_WRONG_DB_NAME, name),
-        ParseError::Name(WrongName::Table(name)) => mysql_error!(ER_WRONG_TABLE_NAME, name),
-        ParseError::Name(WrongName::Routine(name)) => mysql_error!(ER_SP_WRONG_NAME, name),
-        ParseError::Name(WrongName::UserVariable(name)) => mysql_error!(ER_ILLEGAL_USER_VAR, name),
-        ParseError::Name(WrongName::TooLong(name)) => mysql_error!(ER_TOO_LONG_IDENT, name),
-        other => MysqlError::with_message(&ER_PARSE_ERROR, other.to_string()),
     }
 }

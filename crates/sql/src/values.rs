@@ -12,7 +12,6 @@ use palisade_parser::ast;
 
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
-use crate::exec::StatementContext;
 use crate::run::{convert_beforehand, drive};
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
@@ -37,8 +36,7 @@ impl Sql {
             true => None,
             false => Some(self.begin_statement(session)?),
         };
-        let mut context =
-            StatementContext::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut context = session.context(&**self.host(), self.engine(), parameters, Some(plan.clone()));
         let mut cx = context.view();
         let result = match convert_beforehand(&mut cx, &plan).await {
             Ok(()) => drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await,

@@ -16,7 +16,9 @@ use crate::plan::logical::{
     JoinTree, Leaf, LogicalQuery, LogicalRecursion, MAX_TABLES, TableLeaf, VirtualLeaf,
 };
 use crate::sink::ColumnMeta;
-use crate::{SessionState, SqlResult, deprecated};
+use crate::virtual_tables::{self, SYSTEM_SCHEMA, is_virtual_schema};
+use crate::{SessionState, SqlResult};
+use palisade_schema::TableDecl;
 
 /// How far a FROM clause has filled its scope: where the next table's source and columns of `*` begin.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +39,19 @@ pub struct WorkingTable {
 }
 
 impl Binder<'_> {
+    /// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such table.
+    fn virtual_table(&self, schema: &str, name: &str) -> SqlResult<Option<&'static TableDecl>> {
+        let found = || virtual_tables::find(self.dictionary_tables, self.host, schema, name);
+        if schema == SYSTEM_SCHEMA && self.dictionary.table(schema, name).is_err() {
+            // It may be one of those that hold nothing.
+            return Ok(found());
+        }
+        if self.dictionary.schema(schema).is_some() || !is_virtual_schema(self.host, schema) {
+            return Ok(None);
+        }
+        found().map(Some).ok_or_else(|| virtual_tables::unknown(schema, name))
+    }
+
     /// Binds FROM into the innermost scope.
     pub fn from(&mut self, from: &[TableReference]) -> SqlResult<Option<JoinTree>> {
         let mut trees = Vec::with_capacity(from.len());
@@ -219,7 +234,7 @@ impl Binder<'_> {
         if !self.blind {
             self.accesses(&schema, &factor.name.name, crate::Access::Read)?;
         }
-        if let Some(table) = crate::show::schema::named_in_from(self, &schema, &factor.name.name)? {
+        if let Some(table) = self.virtual_table(&schema, &factor.name.name)? {
             if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
                 let command = "SELECT with locking clause";
                 let SessionState { user, client_host, .. } = self.session;
@@ -257,7 +272,8 @@ impl Binder<'_> {
                 .collect();
             self.cacheable = false;
             if table.is_called("information_schema", "PROFILING") {
-                self.warn(deprecated::profiling_table());
+                let (what, instead) = ("INFORMATION_SCHEMA.PROFILING", "Performance Schema");
+                self.warn(mysql_error!(ER_WARN_DEPRECATED_SYNTAX, what, instead));
             }
             let source = Source {
                 slot,

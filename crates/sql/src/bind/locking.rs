@@ -8,9 +8,8 @@ use palisade_base::mysql_error;
 use palisade_engine::{LockMode, LockWait, ReadMode};
 use palisade_parser::ast;
 
-use super::Binder;
+use super::{Binder, quoted};
 use crate::SqlResult;
-use crate::show::create::quoted;
 
 /// The clauses of the block that is being bound.
 #[derive(Debug, Default)]

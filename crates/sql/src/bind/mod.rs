@@ -37,30 +37,36 @@ pub mod locking;
 mod names;
 pub mod pace;
 mod predicate;
+pub mod row_rules;
 pub mod scope;
 pub mod select;
 pub mod types;
 pub mod window;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use palisade_base::error_catalogue::ER_UNKNOWN_COLLATION;
-use palisade_base::mysql_error;
+use palisade_base::error_catalogue::*;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
 use palisade_expr::beforehand::Beforehand;
 use palisade_expr::error::not_supported;
-use palisade_parser::ast;
+use palisade_parser::{ParseError, WrongName, ast};
 
 use self::dependence::Derived;
 use self::pace::Pace;
+use crate::environment::Environment;
+use crate::locked_tables::SessionLocks;
 use crate::plan::conditions::OuterSlots;
 use crate::plan::logical::LogicalQuery;
 use crate::plan::lower::Planner;
+use crate::plan::reads::TableReads;
 use crate::plan::rules::Statement;
 use crate::plan::{Plan, Query};
-use crate::work::TableReads;
-use crate::{Host, Session, SessionState, SessionView, SqlError, SqlResult};
+use crate::view::SessionView;
+use crate::virtual_tables::DictionaryTables;
+use crate::{SessionState, SqlError, SqlResult};
 
 pub use scope::{Clause, Scope, Source, SourceColumn};
 
@@ -97,8 +103,37 @@ pub fn unknown_collation(name: &str) -> SqlError {
     }
 }
 
+/// A name as SQL quotes it.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The parser's error as the client reads it.
+pub fn parse_error(error: ParseError) -> SqlError {
+    match error {
+        ParseError::Empty => mysql_error!(ER_EMPTY_QUERY),
+        ParseError::Name(WrongName::Database(name)) => mysql_error!(ER_WRONG_DB_NAME, name),
+        ParseError::Name(WrongName::Table(name)) => mysql_error!(ER_WRONG_TABLE_NAME, name),
+        ParseError::Name(WrongName::Routine(name)) => mysql_error!(ER_SP_WRONG_NAME, name),
+        ParseError::Name(WrongName::UserVariable(name)) => mysql_error!(ER_ILLEGAL_USER_VAR, name),
+        ParseError::Name(WrongName::TooLong(name)) => mysql_error!(ER_TOO_LONG_IDENT, name),
+        other => MysqlError::with_message(&ER_PARSE_ERROR, format!("{other}")),
+    }
+}
+
 /// About how many bytes of a plan an expression or a column makes.
 const WEIGHT_OF_BOUND: usize = 200;
+
+/// What binding takes of a session.
+#[derive(Clone, Copy)]
+pub struct BindingSession<'a> {
+    /// Its variables, its default database, and what virtual tables may tell of it.
+    pub view: SessionView<'a>,
+    /// What it has locked across transactions, if anything.
+    pub locks: Option<&'a SessionLocks>,
+    /// Set where planning [gives way](Pace::checkpoint).
+    pub gives_way: &'a AtomicBool,
+}
 
 /// Binds one statement.
 pub struct Binder<'a> {
@@ -107,9 +142,11 @@ pub struct Binder<'a> {
     /// What virtual tables may tell of it.
     pub view: SessionView<'a>,
     /// What it has locked across transactions, if anything.
-    pub(crate) locks: Option<&'a crate::locks::SessionLocks>,
+    pub locks: Option<&'a SessionLocks>,
     /// The server.
-    pub host: &'a dyn Host,
+    pub host: &'a dyn Environment,
+    /// The virtual tables that tell of the dictionary.
+    pub dictionary_tables: &'a dyn DictionaryTables,
     /// The engine.
     pub engine: &'a Arc<Engine>,
     /// Schemas and tables as of now.
@@ -170,17 +207,20 @@ pub struct Binder<'a> {
 impl<'a> Binder<'a> {
     /// A binder for one statement.
     pub fn new(
-        session: &'a Session,
-        host: &'a dyn Host,
+        session: BindingSession<'a>,
+        host: &'a dyn Environment,
+        dictionary_tables: &'a dyn DictionaryTables,
         engine: &'a Arc<Engine>,
         dictionary: &'a Dictionary,
         parameters: &'a [Value],
     ) -> Self {
+        let BindingSession { view, locks, gives_way } = session;
         Binder {
-            session: &session.state,
-            view: session.view(),
-            locks: session.locks.as_deref(),
+            session: view.state,
+            view,
+            locks,
             host,
+            dictionary_tables,
             engine,
             dictionary,
             parameters,
@@ -207,7 +247,7 @@ impl<'a> Binder<'a> {
             last_derived: None,
             warnings: Vec::new(),
             bound: 0,
-            pace: Pace::new(&session.state, host, &session.planning_gives_way),
+            pace: Pace::new(view.state, host, gives_way),
         }
     }
 
@@ -229,7 +269,7 @@ impl<'a> Binder<'a> {
         match (&name.schema, &self.session.database) {
             (Some(schema), _) => Ok(schema.clone()),
             (None, Some(database)) => Ok(database.clone()),
-            (None, None) => Err(mysql_error!(palisade_base::error_catalogue::ER_NO_DB_ERROR)),
+            (None, None) => Err(mysql_error!(ER_NO_DB_ERROR)),
         }
     }
 
@@ -306,6 +346,25 @@ impl<'a> Binder<'a> {
             premises,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         })
+    }
+}
+
+/// Stored tables, as the session's locks allow.
+impl Binder<'_> {
+    /// A table of the dictionary: 1146 if there is none; while there are locked tables it is none of them (1100).
+    pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
+        match self.dictionary.table(schema, name) {
+            Ok(table) => Ok(table.clone()),
+            Err(_) if self.locks.is_some_and(|locks| locks.has_tables()) => {
+                Err(mysql_error!(ER_TABLE_NOT_LOCKED, alias))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// 1099, 1100 or 1223 if the session's locks forbid the use of `table` under `alias`.
+    pub fn check_locks(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
+        self.locks.map_or(Ok(()), |locks| locks.check(table, alias, write))
     }
 }
 

@@ -16,7 +16,8 @@ use palisade_base::mysql_error;
 use palisade_expr::pace::{LONG, LOOK};
 
 use super::Binder;
-use crate::{Host, SessionState, SqlError, SqlResult};
+use crate::environment::Environment;
+use crate::{SessionState, SqlError, SqlResult};
 
 /// What binding an expression counts as, in units.
 pub const UNITS_AN_EXPRESSION: usize = 512;
@@ -28,7 +29,7 @@ pub struct Pace<'a> {
     /// The statement's session.
     pub session: &'a SessionState,
     /// The server.
-    pub host: &'a dyn Host,
+    pub host: &'a dyn Environment,
     /// Set where it fails only because it gives way.
     gives_way: &'a AtomicBool,
     /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
@@ -44,7 +45,7 @@ pub struct Pace<'a> {
 impl<'a> Pace<'a> {
     /// That of a statement which begins. It does not give way, unless [`may_give_way`](Self::may_give_way) is
     /// called.
-    pub fn new(session: &'a SessionState, host: &'a dyn Host, gives_way: &'a AtomicBool) -> Pace<'a> {
+    pub fn new(session: &'a SessionState, host: &'a dyn Environment, gives_way: &'a AtomicBool) -> Pace<'a> {
         Pace {
             session,
             host,

@@ -21,8 +21,9 @@ use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
 
 use crate::locks::acquire_metadata;
-use crate::show::{self, schema::is_virtual_schema};
+use crate::show::information_schema;
 use crate::sql::Sql;
+use crate::virtual_tables::is_virtual_schema;
 use crate::{Awaited, Session, SqlResult, WaitOutcome};
 
 /// Lines about one table, at most.
@@ -126,7 +127,7 @@ impl Sql {
         let host = &**self.host();
         let is_information = name.schema.eq_ignore_ascii_case("information_schema");
         let exists = is_virtual_schema(host, &name.schema)
-            && show::schema::find(host, &name.schema, &name.table).is_some();
+            && information_schema::find_virtual(host, &name.schema, &name.table).is_some();
         let table = if is_information { name.table.to_ascii_uppercase() } else { name.table.clone() };
         exists.then(|| format!("{}.{table}", name.schema))
     }

@@ -26,7 +26,6 @@ use palisade_engine::TableName;
 use palisade_expr::warning::Level;
 use palisade_parser::ast;
 
-use crate::bind::Binder;
 use crate::plan::Plan;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
@@ -99,7 +98,7 @@ impl Sql {
             // Binding says what is wrong with the name.
             Err(_) => Vec::new(),
         };
-        let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
+        let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, &[]);
         let bound = match binder.query(&all_rows(name, &columns)) {
             Ok(bound) => bound,
             Err(error) if name.schema.eq_ignore_ascii_case("information_schema") => return Err(error),

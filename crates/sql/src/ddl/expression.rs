@@ -16,8 +16,8 @@ use palisade_parser::ast::{self, CheckConstraint, Expr, Literal};
 
 use super::{Definer, unsupported};
 use crate::SqlResult;
-use crate::dml::store::parse_expression;
-use crate::show::create::quoted;
+use crate::bind::quoted;
+use crate::bind::row_rules::parse_expression;
 
 /// What an expression is for.
 #[derive(Clone, Copy)]

@@ -9,6 +9,7 @@ use palisade_parser::ast::{self, Statement};
 
 use super::{Definer, column, types};
 use crate::bind::Binder;
+use crate::dml::insert::bind_insert;
 use crate::sql::Sql;
 use crate::{ColumnMeta, Completion, Session, SqlResult};
 
@@ -97,7 +98,7 @@ impl Sql {
         insert: &ast::Insert,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        let plan = self.bound(session, parameters, |binder| binder.insert(insert)).await?;
+        let plan = self.bound(session, parameters, |binder| bind_insert(binder, insert)).await?;
         self.insert(session, &plan, parameters).await
     }
 }

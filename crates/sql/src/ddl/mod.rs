@@ -29,6 +29,7 @@ pub mod conversion;
 pub mod expression;
 pub mod foreign;
 mod from_query;
+mod log_tables;
 pub mod maintain;
 mod page_sink;
 mod question;
@@ -58,12 +59,10 @@ use palisade_parser::ast::{
 use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use self::from_query::MadeColumn;
-use crate::bind::Binder;
-use crate::dml::store::{RowRules, duplicate_entry};
-use crate::exec::StatementContext;
-use crate::log_tables;
+use crate::bind::row_rules::RowRules;
+use crate::dml::store::duplicate_entry;
 use crate::show::create;
-use crate::show::schema::is_virtual_name;
+use crate::virtual_tables::is_virtual_name;
 use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
@@ -577,8 +576,7 @@ impl Ddl<'_> {
                 let def = draft.def.clone();
                 let (rules, slot, plan) = self.rules(&def)?;
                 let (engine, host) = (self.engine, self.host);
-                let mut context =
-                    StatementContext::new(self.session, host, engine, &[], Some(Arc::new(plan)));
+                let mut context = self.session.context(host, engine, &[], Some(Arc::new(plan)));
                 let cx = context.view();
                 cx.state.strict = true;
                 let mut map = draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut rows)?;
@@ -602,7 +600,7 @@ impl Ddl<'_> {
     /// with.
     fn rules(&self, def: &TableDef) -> SqlResult<(RowRules, usize, crate::plan::Plan)> {
         let dictionary = self.engine.dictionary();
-        let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
+        let mut binder = self.session.binder(self.host, self.engine, &dictionary, &[]);
         let (rules, slot) = binder.rules_of_definition(def)?;
         Ok((rules, slot, binder.finish(None)?))
     }

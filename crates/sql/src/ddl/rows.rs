@@ -9,7 +9,7 @@ use palisade_expr::Slot;
 use palisade_expr::place::At;
 
 use super::Definer;
-use crate::dml::store::RowRules;
+use crate::bind::row_rules::RowRules;
 use crate::exec::ExecContext;
 use crate::{SqlAttempt, SqlResult};
 

@@ -12,9 +12,9 @@ use palisade_catalog::{ValueRef, key};
 use palisade_engine::{LockMode, LockWait, ReadMode, RowBuf, Table};
 use palisade_expr::place::At;
 
-use super::insert::row_error;
 use crate::SqlResult;
 use crate::exec::ExecContext;
+use crate::exec::store::row_error;
 use crate::run::drive;
 
 /// The key in the unique index `index` of a row with these values.

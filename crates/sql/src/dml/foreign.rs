@@ -20,12 +20,13 @@ use palisade_expr::convert::text_of;
 use palisade_expr::place::At;
 
 use super::collision;
-use super::insert::row_error;
-use super::store::{RowRules, duplicate_entry, encode_row, value_in};
+use super::store::{duplicate_entry, encode_row, value_in};
 use crate::bind::Binder;
+use crate::bind::row_rules::RowRules;
 use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
 use crate::exec::ExecContext;
+use crate::exec::store::row_error;
 use crate::run::{drive, end_row};
 use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 
@@ -69,56 +70,54 @@ struct Child {
     index: usize,
 }
 
-impl Binder<'_> {
-    /// What foreign keys make of changes to `table`; `None` if there are none, or they are not checked.
-    pub(crate) fn family(&mut self, table: &Arc<Table>) -> SqlResult<Option<Arc<Family>>> {
-        let alone = table.foreign_keys.is_empty()
-            && self.dictionary.referring(&table.schema, &table.name).next().is_none();
-        if alone || !self.session.variables.foreign_key_checks {
-            return Ok(None);
-        }
-        let mut tables = vec![table.clone()];
-        let mut members = Vec::new();
-        while let Some(table) = tables.get(members.len()).cloned() {
-            let member = self.member(table, &mut tables)?;
-            members.push(member);
-        }
-        Ok(Some(Arc::new(Family { members })))
+/// What foreign keys make of changes to `table`; `None` if there are none, or they are not checked.
+pub(crate) fn family(binder: &mut Binder<'_>, table: &Arc<Table>) -> SqlResult<Option<Arc<Family>>> {
+    let alone = table.foreign_keys.is_empty()
+        && binder.dictionary.referring(&table.schema, &table.name).next().is_none();
+    if alone || !binder.session.variables.foreign_key_checks {
+        return Ok(None);
     }
+    let mut tables = vec![table.clone()];
+    let mut members = Vec::new();
+    while let Some(table) = tables.get(members.len()).cloned() {
+        let member = member(binder, table, &mut tables)?;
+        members.push(member);
+    }
+    Ok(Some(Arc::new(Family { members })))
+}
 
-    fn member(&mut self, table: Arc<Table>, tables: &mut Vec<Arc<Table>>) -> SqlResult<Member> {
-        let slot = self.new_slot();
-        let source = Source::of_table(slot, table.name.clone(), table.clone());
-        self.scopes.push(Scope { sources: vec![source], ..Scope::default() });
-        let rules = self.rules(&table);
-        self.scopes.pop();
-        let parent = |key: &ForeignKey| {
-            let found = self.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
-            let table = found.and_then(|parent| {
-                let (index, places) = parent_index(parent, key)?;
-                Some((parent.clone(), index, places))
-            });
-            Parent { key: key.clone(), table }
-        };
-        let parents = table.foreign_keys.iter().map(parent).collect();
-        let mut children = Vec::new();
-        for child in self.dictionary.referring(&table.schema, &table.name) {
-            for (number, key) in child.foreign_keys.iter().enumerate() {
-                if (&key.referenced_schema, &key.referenced_table) != (&table.schema, &table.name) {
-                    continue;
-                }
-                let index = child.indexes.iter().position(|index| begins_with(index, &key.columns));
-                let (Some((_, columns)), Some(index)) = (parent_index(&table, key), index) else { continue };
-                let member = tables.iter().position(|known| Arc::ptr_eq(known, child));
-                let member = member.unwrap_or_else(|| {
-                    tables.push(child.clone());
-                    tables.len() - 1
-                });
-                children.push(Child { member, key: number, columns, index });
+fn member(binder: &mut Binder<'_>, table: Arc<Table>, tables: &mut Vec<Arc<Table>>) -> SqlResult<Member> {
+    let slot = binder.new_slot();
+    let source = Source::of_table(slot, table.name.clone(), table.clone());
+    binder.scopes.push(Scope { sources: vec![source], ..Scope::default() });
+    let rules = binder.rules(&table);
+    binder.scopes.pop();
+    let parent = |key: &ForeignKey| {
+        let found = binder.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
+        let table = found.and_then(|parent| {
+            let (index, places) = parent_index(parent, key)?;
+            Some((parent.clone(), index, places))
+        });
+        Parent { key: key.clone(), table }
+    };
+    let parents = table.foreign_keys.iter().map(parent).collect();
+    let mut children = Vec::new();
+    for child in binder.dictionary.referring(&table.schema, &table.name) {
+        for (number, key) in child.foreign_keys.iter().enumerate() {
+            if (&key.referenced_schema, &key.referenced_table) != (&table.schema, &table.name) {
+                continue;
             }
+            let index = child.indexes.iter().position(|index| begins_with(index, &key.columns));
+            let (Some((_, columns)), Some(index)) = (parent_index(&table, key), index) else { continue };
+            let member = tables.iter().position(|known| Arc::ptr_eq(known, child));
+            let member = member.unwrap_or_else(|| {
+                tables.push(child.clone());
+                tables.len() - 1
+            });
+            children.push(Child { member, key: number, columns, index });
         }
-        Ok(Member { rules: rules?, table, slot, parents, children })
     }
+    Ok(Member { rules: rules?, table, slot, parents, children })
 }
 
 /// What happens to a row of a parent.

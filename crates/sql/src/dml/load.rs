@@ -11,9 +11,8 @@ use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
-use super::insert::InsertRun;
-use crate::bind::Binder;
-use crate::exec::{ExecContext, StatementContext};
+use super::insert::{InsertRun, bind_insert};
+use crate::exec::ExecContext;
 use crate::host::FileSource;
 use crate::run::end_row;
 use crate::sql::Sql;
@@ -47,12 +46,12 @@ impl Sql {
         // Expressions see the variables as what they are going to be: text.
         for field in &load.fields {
             if let LoadField::UserVariable(name) = field {
-                let mut context = StatementContext::new(session, &**self.host(), self.engine(), &[], None);
+                let mut context = session.context(&**self.host(), self.engine(), &[], None);
                 let mut cx = context.view();
                 palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), Value::Null, &ty)?;
             }
         }
-        let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
+        let binder = session.binder(&**self.host(), self.engine(), &dictionary, &[]);
         let schema = binder.schema_of(&load.table)?;
         let table = binder.stored_table(&schema, &load.table.name, &load.table.name)?;
         let mut columns = Vec::new();
@@ -105,7 +104,7 @@ impl Sql {
             row_alias: None,
             on_duplicate: Vec::new(),
         };
-        let plan = binder.insert(&insert)?;
+        let plan = bind_insert(binder, &insert)?;
         let source = match load.local {
             true => {
                 sink.ask_client_for_file(&load.path).await?;

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`store`] | what happens to a value on its way into a column: defaults, coercion, checks, MySQL's errors |
+//! | [`store`] | rows on their way into a table |
 //! | [`insert`] | INSERT and REPLACE |
 //! | [`change`] | UPDATE and DELETE |
 //! | [`foreign`] | foreign keys |
@@ -19,13 +19,11 @@ pub mod load;
 mod outfile;
 pub mod store;
 
-pub(crate) use change::clustered_key;
-
 use std::sync::Arc;
 
 use palisade_catalog::Value;
 
-use crate::exec::{ExecContext, StatementContext};
+use crate::exec::ExecContext;
 use crate::plan::Plan;
 use crate::run::convert_beforehand;
 use crate::sql::Sql;
@@ -46,8 +44,7 @@ impl Sql {
         session.check_writable()?;
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
-        let mut context =
-            StatementContext::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut context = session.context(&**self.host(), self.engine(), parameters, Some(plan.clone()));
         let mut cx = context.view();
         cx.state.strict = cx.session.variables.sql_mode.is_strict() && !ignore;
         let result = match convert_beforehand(&mut cx, plan).await {

@@ -17,21 +17,26 @@ use std::sync::Arc;
 use palisade_catalog::Value;
 use palisade_engine::{Engine, Transaction};
 use palisade_expr::context::{AtHand, StatementState, Subqueries};
+use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, Subquery};
 
 use super::{KeptRow, SubqueryState, subquery};
 use crate::command::CommandCounts;
+use crate::environment::{Awaited, Environment};
 use crate::plan::Plan;
 use crate::profile::Profiles;
 use crate::run::Waiter;
-use crate::session::{SessionState, SessionView};
+use crate::view::SessionView;
+use crate::virtual_tables::{DictionaryTables, RowSource};
 use crate::work::WorkDone;
-use crate::{Awaited, Host, Session, SqlAttempt, SqlResult};
+use crate::{SqlAttempt, SqlResult};
 
 /// What the operators of one statement need beside what its expressions see.
 pub struct Execution<'a> {
     /// The server.
-    pub host: &'a dyn Host,
+    pub host: &'a dyn Environment,
+    /// The virtual tables that tell of the dictionary.
+    pub dictionary_tables: &'a dyn DictionaryTables,
     /// The engine.
     pub engine: &'a Arc<Engine>,
     /// The session's transaction.
@@ -70,16 +75,33 @@ pub struct StatementContext<'a> {
     execution: Execution<'a>,
 }
 
+/// What executing a statement takes of a session.
+pub struct ExecutingSession<'a> {
+    /// What its expressions see.
+    pub state: &'a mut SessionState,
+    /// Its transaction.
+    pub transaction: &'a mut Option<Transaction>,
+    /// What its statements have done.
+    pub work: &'a mut WorkDone,
+    /// How many statements and commands of each kind it has executed.
+    pub commands: &'a CommandCounts,
+    /// How long the stages of its last statements took.
+    pub profiles: &'a mut Option<Box<Profiles>>,
+    /// Affected rows count found rows, not changed ones.
+    pub counts_found_rows: bool,
+}
+
 impl<'a> StatementContext<'a> {
     /// Of a statement that begins now.
     pub fn new(
-        session: &'a mut Session,
-        host: &'a dyn Host,
+        session: ExecutingSession<'a>,
+        host: &'a dyn Environment,
+        dictionary_tables: &'a dyn DictionaryTables,
         engine: &'a Arc<Engine>,
         parameters: &'a [Value],
         plan: Option<Arc<Plan>>,
     ) -> Self {
-        let Session { state: session, transaction, work, commands, profiles, client_found_rows, .. } =
+        let ExecutingSession { state: session, transaction, work, commands, profiles, counts_found_rows } =
             session;
         let (slots, subqueries, has_effects) = match &plan {
             Some(plan) => (plan.slots, plan.subqueries.len(), plan.has_effects),
@@ -91,12 +113,13 @@ impl<'a> StatementContext<'a> {
             parameters,
             execution: Execution {
                 host,
+                dictionary_tables,
                 engine,
                 transaction,
                 work,
                 commands,
                 profiles,
-                counts_found_rows: *client_found_rows,
+                counts_found_rows,
                 plan,
                 subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
                 working: Vec::new(),
@@ -149,6 +172,12 @@ impl<'a> ExecContext<'_, 'a> {
         SessionView { state: self.session, work, commands, profiles: profiles.as_deref() }
     }
 
+    /// What the rows of virtual tables are made from.
+    pub fn row_source(&self) -> RowSource<'_> {
+        let Execution { engine, host, .. } = &*self.execution;
+        RowSource { engine, host: *host, session: self.session_view() }
+    }
+
     /// The open transaction.
     #[expect(clippy::expect_used, reason = "`run` begins one before it runs a statement that touches rows")]
     pub fn transaction(&mut self) -> &mut Transaction {
@@ -179,13 +208,13 @@ impl<'a> ExecContext<'_, 'a> {
     }
 
     /// What of it a wait touches.
-    pub(crate) fn waiter(&mut self) -> Waiter<'_> {
+    pub fn waiter(&mut self) -> Waiter<'_> {
         let Execution { host, transaction, work, profiles, .. } = &mut *self.execution;
         Waiter { session: self.session, host: *host, transaction, work, profiles }
     }
 
     /// What the statement waits for by a time of its own, and until when.
-    pub(crate) fn own_wait(&self) -> Option<(Awaited, i64)> {
+    pub fn own_wait(&self) -> Option<(Awaited, i64)> {
         let sleep = self.state.sleep.map(|sleep| (Awaited::Time, sleep.until));
         let named = || self.state.named_wait.as_ref().map(|named| (Awaited::NamedLock, named.until));
         sleep.or_else(named)

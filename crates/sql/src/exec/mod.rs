@@ -20,6 +20,7 @@
 //! | [`window`] | window functions |
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`subquery`] | subqueries in expressions |
+//! | [`store`] | what happens to a value on its way into a column |
 
 pub mod aggregate;
 pub mod context;
@@ -31,6 +32,7 @@ pub mod scan;
 pub mod set;
 pub mod sort;
 pub mod spill;
+pub mod store;
 pub mod subquery;
 pub mod virtual_table;
 pub mod window;
@@ -46,7 +48,7 @@ use palisade_expr::{Context, Expr, Slot};
 use crate::plan::{Limit, Operator};
 use crate::{SqlAttempt, SqlResult};
 
-pub use context::{ExecContext, StatementContext};
+pub use context::{ExecContext, ExecutingSession, StatementContext};
 pub use subquery::SubqueryState;
 
 /// What one execution of an operator knows.

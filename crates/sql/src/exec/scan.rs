@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use palisade_base::Blocked;
+use palisade_catalog::{RowView, key};
 use palisade_engine::{
-    Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
+    Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot};
 
 use super::ExecContext;
-use crate::dml::clustered_key;
+use super::store::row_error;
 use crate::plan::Access;
 use crate::plan::access::Ranges;
-use crate::work::{Reach, Work, reach};
-use crate::{SqlAttempt, SqlError};
+use crate::plan::reads::{Reach, reach};
+use crate::work::Work;
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Where a scan is.
 #[derive(Default)]
@@ -320,10 +322,10 @@ fn count_begin(cx: &mut ExecContext<'_, '_>, access: &Access) {
     cx.execution.work.add(Work::HandlerReadKey, 1);
 }
 
-/// The lower end of a range as bytes to sort by.
-pub fn lower_end(bound: &Bound) -> &[u8] {
-    match bound {
-        Bound::Unbounded => &[],
-        Bound::Included(key) | Bound::Excluded(key) => key,
-    }
+/// The clustered key of a row.
+pub fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
+    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
+    let mut out = Vec::with_capacity(16);
+    key::entry_key(table, 0, &row, &mut out).map_err(row_error)?;
+    Ok(out)
 }

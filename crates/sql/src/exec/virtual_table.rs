@@ -17,8 +17,7 @@ use palisade_schema::{TableDecl, Wanted};
 
 use super::{ExecContext, KeptRow};
 use crate::plan::virtual_read::{NameCondition, VirtualRead};
-use crate::show::information_schema::Source;
-use crate::show::schema::{Pulled, VirtualRows};
+use crate::virtual_tables::{Pulled, VirtualRows};
 use crate::{SqlAttempt, SqlError};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot};
@@ -155,8 +154,8 @@ fn open(cx: &mut ExecContext<'_, '_>, plan: Reading<'_>) -> SqlAttempt<VirtualRo
             wanted.names_mut(condition.named).narrow(condition.collation, names);
         }
     }
-    let source = Source { engine: cx.execution.engine, host: cx.execution.host, session: cx.session_view() };
-    Ok(VirtualRows::open(&source, plan.table, wanted)?)
+    let own = cx.execution.dictionary_tables;
+    Ok(VirtualRows::open(own, &cx.row_source(), plan.table, wanted)?)
 }
 
 /// The names that a condition leaves. `None` if that cannot be told: the filter decides then, row by row, as

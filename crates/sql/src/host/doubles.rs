@@ -1,36 +1,17 @@
 //! Doubles of what the server answers, each for the unit tests of those who ask for that.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use palisade_base::Event;
 use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_VAR;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_expr::services::Scope;
 use palisade_parser::ast::Statement;
-use palisade_schema::{Rows, TableDecl, Wanted};
 
-use super::{Administration, Authorization, Awaited, Processes, SystemVariables, VirtualTables, WaitOutcome};
-use crate::prepared_count::{Counted, PreparedCount};
+use super::{Administration, SystemVariables};
 use crate::{
     BoxFuture, Completion, ResultSink, Session, SessionState, SessionView, Sql, SqlError, SqlResult,
 };
-
-/// An account that knows of one schema, and may select from its tables.
-pub struct Knows(pub &'static str);
-
-impl Authorization for Knows {
-    fn may_see(&self, _: &SessionState, schema: &str, _: Option<&str>) -> bool {
-        schema == self.0
-    }
-
-    fn column_privileges(&self, _: &SessionState, schema: &str, table: &str) -> Option<String> {
-        let is_secret = schema != self.0 || table == "secret";
-        Some(if is_secret { "" } else { "select" }.to_owned())
-    }
-}
 
 /// Variables that take whatever they are given, but for `refused`. It remembers what was set.
 pub struct Variables {
@@ -63,52 +44,6 @@ impl SystemVariables for Variables {
 
     fn status(&self, _: SessionView<'_>, _: Scope) -> Vec<(String, String)> {
         Vec::new()
-    }
-}
-
-/// A server with these virtual tables, without rows.
-pub struct Tables(pub &'static [&'static TableDecl]);
-
-impl VirtualTables for Tables {
-    fn virtual_tables(&self) -> Vec<&'static TableDecl> {
-        self.0.to_vec()
-    }
-
-    fn find_virtual_table(&self, schema: &str, name: &str) -> Option<&'static TableDecl> {
-        let is = |known: &str, name: &str| known.eq_ignore_ascii_case(name);
-        self.0.iter().find(|table| is(table.schema, schema) && is(table.name, name)).copied()
-    }
-
-    fn virtual_rows(&self, _: SessionView<'_>, _: &TableDecl, _: &Wanted) -> Rows {
-        Box::new(std::iter::empty())
-    }
-}
-
-/// A server whose time is set by hand, in microseconds. Every wait is in vain.
-#[derive(Default)]
-pub struct Clock(AtomicU64);
-
-impl Clock {
-    pub fn set(&self, micros: u64) {
-        self.0.store(micros, Ordering::Relaxed);
-    }
-}
-
-impl Processes for Clock {
-    fn kill(&self, _: &SessionState, _: u64, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn wait<'a>(&'a self, _: u64, _: Event, _: Awaited, _: Option<Duration>) -> BoxFuture<'a, WaitOutcome> {
-        Box::pin(async { WaitOutcome::TimedOut })
-    }
-
-    fn count_prepared(&self) -> SqlResult<Counted> {
-        PreparedCount::default().one_more(1)
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 }
 

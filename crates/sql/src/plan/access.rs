@@ -17,7 +17,6 @@ use smallvec::SmallVec;
 
 use crate::SqlAttempt;
 use crate::SqlResult;
-use crate::exec::scan::lower_end;
 
 /// A path to the rows of a table.
 #[derive(Debug, Clone, Default)]
@@ -427,4 +426,12 @@ fn decimal_neighbours(decimal: &Decimal) -> (i128, i128) {
     };
     let beyond = if decimal.is_negative() { i128::from(i64::MIN) - 1 } else { i128::from(u64::MAX) + 1 };
     (decimal.floor().map_or(beyond, wide), decimal.ceil().map_or(beyond, wide))
+}
+
+/// The lower end of a range as bytes to sort by.
+pub fn lower_end(bound: &Bound) -> &[u8] {
+    match bound {
+        Bound::Unbounded => &[],
+        Bound::Included(key) | Bound::Excluded(key) => key,
+    }
 }

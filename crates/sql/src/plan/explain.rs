@@ -5,17 +5,12 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_engine::Table;
-use palisade_expr::error::not_supported;
-use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
+use palisade_parser::ast::ExplainFormat;
 
 use super::access::{Access, index_columns};
 use super::{JoinKind, Operator, Plan, Query};
-use crate::bind::Binder;
-use crate::dml::change::ChangePlan;
-use crate::dml::insert::InsertPlan;
-use crate::sink::ColumnMeta;
-use crate::sql::Sql;
-use crate::{Completion, ResultSink, Session, SqlResult};
+use crate::SqlResult;
+use crate::sink::{ColumnMeta, ResultSink};
 
 /// One row of the traditional format.
 #[derive(Debug, Default)]
@@ -33,116 +28,52 @@ struct Line {
     extra: Vec<&'static str>,
 }
 
-/// What is explained, planned.
-enum Explained {
-    Query(Box<Plan>),
-    /// With the name of what it does.
-    Change(ChangePlan, &'static str),
-    Insert(InsertPlan),
+/// Sends the text of a plan. `select_type` is the name of what the statement does to the rows; SIMPLE for a query, which
+/// may turn out to be PRIMARY.
+pub fn explain(
+    plan: &Plan,
+    select_type: &'static str,
+    format: ExplainFormat,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    let query = plan.query.as_ref().ok_or_else(|| mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN"))?;
+    if format == ExplainFormat::Tree {
+        let mut text = String::new();
+        tree(&query.root, 0, &mut text);
+        let present = |(number, query)| Option::as_ref(query).map(|query| (number, query));
+        for (number, subquery) in plan.subqueries.iter().enumerate().filter_map(present) {
+            text.push_str(&format!("-> Select #{} (subquery in condition)\n", number + 2));
+            tree(&subquery.root, 1, &mut text);
+        }
+        let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
+        sink.columns(&[ColumnMeta::computed("EXPLAIN", ty)])?;
+        sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
+        return Ok(());
+    }
+    let mut lines = Vec::new();
+    let mut next_id = 1;
+    let simple =
+        select_type == "SIMPLE" && plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
+    let first = if simple || select_type != "SIMPLE" { select_type } else { "PRIMARY" };
+    query_lines(query, first, &mut next_id, &mut lines);
+    for subquery in plan.subqueries.iter().flatten() {
+        let kind = if subquery.outer_slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
+        next_id += 1;
+        query_lines(subquery, kind, &mut next_id, &mut lines);
+    }
+    send_lines(&lines, sink)
 }
 
-impl Explained {
-    fn new(mut binder: Binder<'_>, statement: &Statement) -> SqlResult<Explained> {
-        Ok(match statement {
-            Statement::Query(query) => {
-                let bound = binder.query(query)?;
-                Explained::Query(Box::new(binder.finish(Some(bound))?))
-            }
-            Statement::Update(update) => Explained::Change(binder.update(update)?, "UPDATE"),
-            Statement::Delete(delete) => Explained::Change(binder.delete(delete)?, "DELETE"),
-            Statement::Insert(insert) => Explained::Insert(binder.insert(insert)?),
-            _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
-        })
-    }
-
-    fn plan(&self) -> &Plan {
-        match self {
-            Explained::Query(plan) => plan,
-            Explained::Change(change, _) => change.plan(),
-            Explained::Insert(insert) => insert.plan(),
-        }
-    }
-}
-
-impl Sql {
-    pub(crate) async fn explain(
-        &self,
-        session: &mut Session,
-        explain: &ast::Explain,
-        parameters: &[Value],
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<Completion> {
-        if explain.analyze {
-            return Err(not_supported("EXPLAIN ANALYZE"));
-        }
-        let ExplainTarget::Statement(statement) = &explain.target else {
-            return Err(not_supported("EXPLAIN FOR CONNECTION"));
-        };
-        if !matches!(**statement, Statement::Query(_)) {
-            session.check_branch()?;
-        }
-        let format = explain.format.unwrap_or(ExplainFormat::Traditional);
-        if format == ExplainFormat::Json {
-            return Err(not_supported("EXPLAIN FORMAT=JSON"));
-        }
-        let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
-        self.check_constants(session, &explained.plan().beforehand, parameters)?;
-        match explained {
-            Explained::Query(plan) => {
-                session.check_branch_for(&plan)?;
-                self.explain_change(&plan, "SIMPLE", format, sink)
-            }
-            Explained::Change(change, name) => self.explain_change(change.plan(), name, format, sink),
-            Explained::Insert(insert) => match insert.query_plan() {
-                Some(plan) => self.explain_change(plan, "SIMPLE", format, sink),
-                None => {
-                    let line = Line {
-                        id: Some(1),
-                        select_type: "INSERT",
-                        table: insert.table_name().to_owned(),
-                        access: "ALL",
-                        ..Line::default()
-                    };
-                    send_lines(&[line], sink)
-                }
-            },
-        }
-    }
-
-    fn explain_change(
-        &self,
-        plan: &Plan,
-        select_type: &'static str,
-        format: ExplainFormat,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<Completion> {
-        let query = plan.query.as_ref().ok_or_else(|| mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN"))?;
-        if format == ExplainFormat::Tree {
-            let mut text = String::new();
-            tree(&query.root, 0, &mut text);
-            let present = |(number, query)| Option::as_ref(query).map(|query| (number, query));
-            for (number, subquery) in plan.subqueries.iter().enumerate().filter_map(present) {
-                text.push_str(&format!("-> Select #{} (subquery in condition)\n", number + 2));
-                tree(&subquery.root, 1, &mut text);
-            }
-            let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
-            sink.columns(&[ColumnMeta::computed("EXPLAIN", ty)])?;
-            sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
-            return Ok(Completion::of_rows());
-        }
-        let mut lines = Vec::new();
-        let mut next_id = 1;
-        let simple =
-            select_type == "SIMPLE" && plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
-        let first = if simple || select_type != "SIMPLE" { select_type } else { "PRIMARY" };
-        query_lines(query, first, &mut next_id, &mut lines);
-        for subquery in plan.subqueries.iter().flatten() {
-            let kind = if subquery.outer_slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
-            next_id += 1;
-            query_lines(subquery, kind, &mut next_id, &mut lines);
-        }
-        send_lines(&lines, sink)
-    }
+/// Sends the line of an INSERT whose rows no query finds.
+pub fn explain_insert(table: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    let line = Line {
+        id: Some(1),
+        select_type: "INSERT",
+        table: table.to_owned(),
+        access: "ALL",
+        ..Line::default()
+    };
+    send_lines(&[line], sink)
 }
 
 fn has_parts(operator: &Operator) -> bool {
@@ -341,7 +272,7 @@ fn key_length(table: &Table, access: &Access) -> u64 {
         .sum()
 }
 
-fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<()> {
     let text = |length| SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI };
     let columns = [
         ("id", SqlType::BIGINT_UNSIGNED),
@@ -380,7 +311,7 @@ fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<Completion
         let values: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
         sink.row(&values)?;
     }
-    Ok(Completion::of_rows())
+    Ok(())
 }
 
 /// FORMAT=TREE.

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`logical`] | what a query asks for, before anything says how it is done |
+//! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`rules`] | rewritings of it |
 //! | `print` | it as text |
 //! | [`lower`] | from it to operators: grouping, order, limit |
@@ -33,6 +34,7 @@ pub mod lower;
 pub mod point;
 pub mod premise;
 mod print;
+pub mod reads;
 pub mod rules;
 pub mod virtual_read;
 pub mod window;

@@ -6,27 +6,24 @@
 
 use std::sync::Arc;
 
-use palisade_base::Blocked;
 use palisade_catalog::types::IntWidth;
-use palisade_catalog::{RowView, SqlType, Value, ValueRef, key};
-use palisade_engine::{ReadMode, RowBuf, Table};
+use palisade_catalog::{SqlType, Value, ValueRef, key};
+use palisade_engine::{ReadMode, Table};
 use palisade_expr::{Expr, Node};
 use smallvec::SmallVec;
 
 use super::{Operator, Query};
-use crate::run::{Waiter, wait_for};
-use crate::sql::Sql;
-use crate::work::Work;
-use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// A query that reads one row by its key.
 #[derive(Debug)]
 pub struct PointPlan {
-    table: Arc<Table>,
-    index: usize,
+    /// The table.
+    pub table: Arc<Table>,
+    /// The index that `key` is of.
+    pub index: usize,
     key: Vec<KeySource>,
     /// Columns of the result.
-    columns: Vec<usize>,
+    pub columns: Vec<usize>,
 }
 
 /// Where a part of the key comes from, and what it must be.
@@ -47,16 +44,6 @@ enum Source {
 enum KeyKind {
     Int { width: IntWidth, unsigned: bool },
     Text,
-}
-
-/// Bytes that a session keeps for the next row.
-const KEPT: usize = 16 << 10;
-
-/// What a session keeps for the short path.
-#[derive(Debug, Default)]
-pub struct PointBuffers {
-    key: Vec<u8>,
-    row: RowBuf,
 }
 
 impl PointPlan {
@@ -87,7 +74,8 @@ impl PointPlan {
 
     /// Makes the key; false if a value is not one of the column's own kind, which is for the long path to
     /// judge.
-    fn make_key(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
+    #[inline]
+    pub fn make_key(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
         let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
         for part in &self.key {
             let value = match &part.value {
@@ -140,62 +128,5 @@ fn key_kind(ty: &SqlType) -> Option<KeyKind> {
         SqlType::Int { width, unsigned } => Some(KeyKind::Int { width: *width, unsigned: *unsigned }),
         SqlType::Char { .. } | SqlType::VarChar { .. } | SqlType::VarBinary { .. } => Some(KeyKind::Text),
         _ => None,
-    }
-}
-
-impl Sql {
-    /// Runs a query by its short path; `None` if its values are not for it.
-    pub(crate) async fn point_select(
-        &self,
-        session: &mut Session,
-        point: &PointPlan,
-        query: &Query,
-        parameters: &[Value],
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<Option<Completion>> {
-        let mut buffers = std::mem::take(&mut session.point_buffers);
-        if !point.make_key(parameters, &mut buffers.key) {
-            session.point_buffers = buffers;
-            return Ok(None);
-        }
-        let savepoint = self.begin_statement(session)?;
-        let result = self.point_row(session, point, query, &mut buffers, sink).await;
-        buffers.row.release(KEPT);
-        session.point_buffers = buffers;
-        self.end_statement(session, savepoint, result.as_ref().err()).await?;
-        session.state.found_rows = result?;
-        Ok(Some(Completion::of_rows()))
-    }
-
-    async fn point_row(
-        &self,
-        session: &mut Session,
-        point: &PointPlan,
-        query: &Query,
-        buffers: &mut PointBuffers,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<u64> {
-        session.work.add(Work::HandlerReadKey, 1);
-        let found = loop {
-            let Some(transaction) = &mut session.transaction else { return Ok(0) };
-            let PointBuffers { key, row } = &mut *buffers;
-            match transaction.point_read(&point.table, point.index, key, ReadMode::Snapshot, row) {
-                Ok(found) => break found,
-                Err(Blocked::Error(error)) => return Err(error.into()),
-                Err(Blocked::Wait(event)) => {
-                    wait_for(Waiter::of(session, &**self.host()), event, None).await?
-                }
-            }
-        };
-        sink.plan_columns(&query.columns)?;
-        if !found {
-            return Ok(0);
-        }
-        let row = RowView::new(point.table.descriptor(), buffers.row.row()).map_err(|error| {
-            SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, format!("{error}"))
-        })?;
-        session.work.rows_examined += 1;
-        sink.stored_row(&row, &point.columns)?;
-        Ok(1)
     }
 }

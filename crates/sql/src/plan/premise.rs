@@ -22,7 +22,8 @@ use palisade_expr::{Context, Expr, Node, Subquery};
 
 use super::access::{Access, RangeSpec, Ranges};
 use super::conditions::spec_exprs;
-use crate::{Host, SqlAttempt, SqlError};
+use crate::environment::Environment;
+use crate::{SqlAttempt, SqlError};
 
 /// How many times as large or as small as it was a number of rows may be before it is another one.
 const ANOTHER: f64 = 10.0;
@@ -76,7 +77,12 @@ fn upper(rows: f64) -> f64 {
 }
 
 /// Whether all of them hold for an execution with these parameters.
-pub fn hold(premises: &[Premise], session: &SessionState, host: &dyn Host, parameters: &[Value]) -> bool {
+pub fn hold(
+    premises: &[Premise],
+    session: &SessionState,
+    host: &dyn Environment,
+    parameters: &[Value],
+) -> bool {
     let mut looker = None;
     premises.iter().all(|Premise { table, access, least, most }| {
         let rows = match access {
@@ -123,7 +129,7 @@ pub struct Looker {
 
 impl Looker {
     /// One that evaluates as a session does.
-    pub fn new(session: &SessionState, host: &dyn Host) -> Looker {
+    pub fn new(session: &SessionState, host: &dyn Environment) -> Looker {
         let scratch = SessionState::new(0, "", "", session.variables.clone(), 0);
         let state = StatementState::new(&scratch, host, 0, false);
         Looker { session: scratch, state }
@@ -133,7 +139,7 @@ impl Looker {
     /// for it is not in memory, or a value cannot be evaluated.
     pub fn rows(
         &mut self,
-        host: &dyn Host,
+        host: &dyn Environment,
         parameters: &[Value],
         table: &Arc<Table>,
         access: &Access,

@@ -8,7 +8,6 @@ use palisade_expr::convert::text_of;
 use palisade_expr::services;
 use palisade_parser::ast::{self, Assignment};
 
-use crate::exec::StatementContext;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 
@@ -23,8 +22,7 @@ impl Sql {
             match assignment {
                 Assignment::User(name, value) => {
                     let (value, ty) = self.value(session, value, parameters).await?;
-                    let mut context =
-                        StatementContext::new(session, &**self.host(), self.engine(), &[], None);
+                    let mut context = session.context(&**self.host(), self.engine(), &[], None);
                     let mut cx = context.view();
                     palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
                 }

@@ -8,7 +8,8 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_parser::ast::{ObjectName, ShowWhat};
 
-use super::{Listing, Shower, empty, schema};
+use super::{Listing, Shower, empty};
+use crate::virtual_tables::is_virtual_name;
 use crate::{SqlError, SqlResult};
 
 /// What such a SHOW answers; `None` for others.
@@ -34,7 +35,7 @@ pub(super) fn listing(shower: &Shower<'_>, what: &ShowWhat) -> SqlResult<Option<
         }
         ShowWhat::CreateView(name) => {
             let database = shower.database(name.schema.as_deref())?;
-            if schema::is_virtual_name(&database) {
+            if is_virtual_name(&database) {
                 return Ok(None);
             }
             let table = shower.table(name)?;

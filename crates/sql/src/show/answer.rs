@@ -11,9 +11,8 @@ use palisade_parser::ast::{self, Show, ShowFilter, ShowWhat, Statement};
 use super::{Listing, Shower, filter_like};
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
-use crate::exec::StatementContext;
-use crate::profile::is_about_profiles;
 use crate::run::drive;
+use crate::show::profile::is_about_profiles;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -148,7 +147,7 @@ impl Sql {
         };
         sink.columns(&metas(&listing))?;
         let plan = condition.as_ref().map(|(_, plan)| plan.clone());
-        let mut context = StatementContext::new(session, &**self.host(), self.engine(), &[], plan);
+        let mut context = session.context(&**self.host(), self.engine(), &[], plan);
         let mut cx = context.view();
         let mut sent = 0;
         for row in listing.rows {

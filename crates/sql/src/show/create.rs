@@ -10,11 +10,7 @@ use palisade_engine::Table;
 use palisade_expr::convert::display_text;
 
 use super::information_schema::{shown_columns, shown_indexes};
-
-/// `name` in backquotes.
-pub fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
+use crate::bind::quoted;
 
 /// `text` as a string literal.
 fn literal(text: &str) -> String {

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`information_schema`] | the tables that describe the dictionary and storage |
-//! | [`schema`] | virtual tables as statements see them: names, rows, what the account may know of |
+//! | `profile` | SHOW PROFILE |
 //! | `picks` | SHOW over tables of information_schema |
 //! | [`create`] | SHOW CREATE TABLE and SHOW CREATE DATABASE |
 //! | `absent` | SHOW about what there is none of |
@@ -19,7 +19,7 @@ pub mod create;
 pub mod information_schema;
 mod picks;
 pub mod privileges;
-pub mod schema;
+pub(crate) mod profile;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
 use palisade_base::mysql_error;
@@ -30,7 +30,7 @@ use palisade_schema::{TableDecl, Wanted};
 use std::sync::Arc;
 
 use self::picks::About;
-use crate::profile;
+use crate::virtual_tables::{self, SYSTEM_SCHEMA};
 use crate::{Host, Scope, SessionView, SqlResult};
 use palisade_expr::warning::Level;
 
@@ -113,7 +113,7 @@ impl Shower<'_> {
             Some(name) => name.to_owned(),
             None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        if schema::is_virtual_name(&name) || self.engine.dictionary().schema(&name).is_some() {
+        if virtual_tables::is_virtual_name(&name) || self.engine.dictionary().schema(&name).is_some() {
             return Ok(name);
         }
         Err(mysql_error!(ER_BAD_DB_ERROR, name))
@@ -243,7 +243,7 @@ impl Shower<'_> {
     pub fn columns(&self, name: &ObjectName, full: bool) -> SqlResult<Listing> {
         let picks = if full { picks::FULL_COLUMNS } else { picks::COLUMNS };
         let (schema, name) = match self.virtual_table(name)? {
-            Some(table) if table.schema == crate::ddl::table::SYSTEM => {
+            Some(table) if table.schema == SYSTEM_SCHEMA => {
                 return self.unlisted_columns(table, picks);
             }
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
@@ -261,12 +261,14 @@ impl Shower<'_> {
             return Ok(None);
         };
         let dictionary = self.engine.dictionary();
-        let found = schema::find(self.host, schema, &name.name);
-        if schema == crate::ddl::table::SYSTEM {
+        let found = information_schema::find_virtual(self.host, schema, &name.name);
+        if schema == SYSTEM_SCHEMA {
             return Ok(found.filter(|_| dictionary.table(schema, &name.name).is_err()));
         }
         match found {
-            None if schema::is_virtual_name(schema) => Err(schema::unknown(schema, &name.name)),
+            None if virtual_tables::is_virtual_name(schema) => {
+                Err(virtual_tables::unknown(schema, &name.name))
+            }
             found => Ok(found),
         }
     }
@@ -294,7 +296,9 @@ impl Shower<'_> {
         let made_up = |known: &&str| Schema { name: (*known).to_owned(), collation: CollationId::default() };
         let schema = match dictionary.schema(name) {
             Some(schema) => Some((**schema).clone()),
-            None => schema::VIRTUAL.iter().find(|known| known.eq_ignore_ascii_case(name)).map(made_up),
+            None => {
+                virtual_tables::VIRTUAL.iter().find(|known| known.eq_ignore_ascii_case(name)).map(made_up)
+            }
         };
         let schema = schema.ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
         let row = vec![text(name), text(create::schema(&schema, if_not_exists))];
@@ -365,5 +369,5 @@ fn bounds(limit: &Limit) -> (usize, usize) {
 
 /// A schema's name as it is kept: that of a virtual one is found in any case.
 fn known_case(name: &str) -> &str {
-    schema::VIRTUAL.into_iter().find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
+    virtual_tables::VIRTUAL.into_iter().find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
 }

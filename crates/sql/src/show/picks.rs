@@ -3,9 +3,9 @@
 use palisade_catalog::{SqlType, Value};
 use palisade_schema::{Names, Row, TableDecl, Wanted};
 
-use super::information_schema::{INFORMATION_SCHEMA, Source};
-use super::schema::{self, Pulled, VirtualRows};
+use super::information_schema::{self, InformationSchema};
 use super::{Listing, Shower};
+use crate::virtual_tables::{INFORMATION_SCHEMA, Pulled, RowSource, VirtualRows};
 use crate::{SqlError, SqlResult};
 
 /// A column: its name in information_schema, and the one it is shown under.
@@ -172,7 +172,7 @@ pub(super) struct About<'a> {
 
 impl Shower<'_> {
     fn information(&self, name: &str) -> SqlResult<&'static TableDecl> {
-        schema::find(self.host, INFORMATION_SCHEMA, name)
+        information_schema::find_virtual(self.host, INFORMATION_SCHEMA, name)
             .ok_or_else(|| SqlError::internal(&format!("there is no information_schema.{name}")))
     }
 
@@ -203,8 +203,8 @@ impl Shower<'_> {
         if let Some(name) = about.table {
             wanted.tables = Names::only(name);
         }
-        let source = Source { engine: self.engine, host: self.host, session: self.session };
-        let mut rows = VirtualRows::open(&source, table, wanted)?;
+        let source = RowSource { engine: self.engine, host: self.host, session: self.session };
+        let mut rows = VirtualRows::open(&InformationSchema, &source, table, wanted)?;
         let mut listed = Vec::new();
         loop {
             let row = match rows.pull(self.host, self.session.state) {

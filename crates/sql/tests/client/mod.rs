@@ -81,6 +81,8 @@ impl Services for Bench {
 
 impl Authorization for Bench {}
 
+impl Diagnostics for Bench {}
+
 impl SystemVariables for Bench {
     fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
         Ok(())
@@ -116,7 +118,7 @@ impl Processes for Bench {
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         count_down(&self.killed);
-        Box::pin(palisade_sql::run::yield_now())
+        Box::pin(palisade_base::event::yield_now())
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {

@@ -18,13 +18,13 @@ use palisade_expr::Expr;
 
 use super::foreign::Family;
 use super::insert::Cell;
-use super::store::RowRules;
+use crate::bind::row_rules::RowRules;
 use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 use run::ChangeRun;
 
-pub(crate) use run::clustered_key;
+pub(crate) use plan::{bind_delete, bind_update};
 
 /// An UPDATE or DELETE, planned.
 #[derive(Debug)]

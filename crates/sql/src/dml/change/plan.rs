@@ -12,6 +12,7 @@ use palisade_parser::ast::{self, DeleteTarget, TableReference};
 use super::{ChangePlan, Target};
 use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::{Binder, CommonTable};
+use crate::dml::foreign::family;
 use crate::dml::insert::{Cell, refuse_generated, target_column};
 use crate::plan::join::{Joining, WantedOrder};
 use crate::plan::logical::JoinTree;
@@ -29,246 +30,241 @@ struct Clauses<'s> {
     single: bool,
 }
 
-impl Binder<'_> {
-    /// Binds an UPDATE.
-    pub fn update(mut self, update: &ast::Update) -> SqlResult<ChangePlan> {
-        if let Some(with) = &update.with {
-            self.common_tables.extend(CommonTable::all(with));
-        }
-        let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
-        if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
+/// Binds an UPDATE.
+pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
+    if let Some(with) = &update.with {
+        binder.common_tables.extend(CommonTable::all(with));
+    }
+    let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
+    if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
+        return Err(mysql_error!(
+            ER_WRONG_USAGE,
+            "UPDATE",
+            if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
+        ));
+    }
+    binder.read_mode = ReadMode::Change;
+    binder.scopes.push(Scope::default());
+    let blind = single && update.filter.is_none() && update.order_by.is_empty();
+    binder.blind = blind;
+    if let [TableReference::Table(factor)] = update.tables.as_slice() {
+        let schema = binder.schema_of(&factor.name)?;
+        binder.accesses(&schema, &factor.name.name, Access::Update)?;
+    }
+    let tree = binder.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+    binder.blind = false;
+    let mut targets: Vec<Target> = Vec::new();
+    for assignment in &update.assignments {
+        binder.scope().clause = Clause::Fields;
+        let column = binder.resolve(&assignment.column)?;
+        let Node::Column { slot, column, .. } = column.node else {
+            return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
+        };
+        let source = binder.scope().sources.iter().find(|source| source.slot == slot);
+        let schema = source.map(|source| source.schema.clone()).unwrap_or_default();
+        let Some(table) = source.and_then(|source| source.table.clone()) else {
             return Err(mysql_error!(
-                ER_WRONG_USAGE,
-                "UPDATE",
-                if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
+                ER_NON_UPDATABLE_TABLE,
+                assignment.column.table.clone().unwrap_or_default(),
+                "UPDATE"
             ));
-        }
-        self.read_mode = ReadMode::Change;
-        self.scopes.push(Scope::default());
-        let blind = single && update.filter.is_none() && update.order_by.is_empty();
-        self.blind = blind;
-        if let [TableReference::Table(factor)] = update.tables.as_slice() {
-            let schema = self.schema_of(&factor.name)?;
-            self.accesses(&schema, &factor.name.name, Access::Update)?;
-        }
-        let tree = self.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
-        self.blind = false;
-        let mut targets: Vec<Target> = Vec::new();
-        for assignment in &update.assignments {
-            self.scope().clause = Clause::Fields;
-            let column = self.resolve(&assignment.column)?;
-            let Node::Column { slot, column, .. } = column.node else {
-                return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
-            };
-            let source = self.scope().sources.iter().find(|source| source.slot == slot);
-            let schema = source.map(|source| source.schema.clone()).unwrap_or_default();
-            let Some(table) = source.and_then(|source| source.table.clone()) else {
-                return Err(mysql_error!(
-                    ER_NON_UPDATABLE_TABLE,
-                    assignment.column.table.clone().unwrap_or_default(),
-                    "UPDATE"
-                ));
-            };
-            target_column(
-                &table,
-                &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() },
-            )?;
-            let value = match &assignment.value {
-                ast::Expr::Default => Cell::Default,
-                value => Cell::Expr(self.expr(value)?),
-            };
-            refuse_generated(&table, column, &value)?;
-            let position = match targets.iter().position(|target| target.slot == slot) {
-                Some(position) => position,
-                None => {
-                    if !single {
-                        self.accesses(&schema, &table.name, Access::Update)?;
-                    }
-                    targets.push(self.target(table, slot)?);
-                    targets.len() - 1
-                }
-            };
-            let target = targets.at_mut(position)?;
-            if let Cell::Expr(expr) = &value {
-                let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
-                let (mut reads, mut sequential) = (false, false);
-                expr.walk(&mut |expr| {
-                    if let Node::Column { slot: read, column, .. } = &expr.node {
-                        reads |= *read == slot;
-                        sequential |= *read == slot && assigned.contains(column);
-                    }
-                });
-                // A subquery may read any of them.
-                target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
-                if reads && blind {
-                    self.accesses(&schema, &target.table.name, Access::Read)?;
-                }
-            }
-            target.assignments.push((column, value));
-        }
-        note_self_joins(&mut targets, &self.scope().sources);
-        refuse_moved_keys(&targets, &self.scope().sources)?;
-        let clauses = Clauses {
-            filter: update.filter.as_ref(),
-            order_by: &update.order_by,
-            limit: update.limit.as_ref(),
-            ignore: update.ignore,
-            single,
         };
-        self.finish_change(tree, targets, clauses)
-    }
-
-    /// Binds a DELETE.
-    pub fn delete(mut self, delete: &ast::Delete) -> SqlResult<ChangePlan> {
-        if let Some(with) = &delete.with {
-            self.common_tables.extend(CommonTable::all(with));
-        }
-        // Unlike an UPDATE, as in MySQL: it waits for rows that are being changed, and judges what they become.
-        self.read_mode = ReadMode::ChangeJoined;
-        self.scopes.push(Scope::default());
-        let (tree, names, single) = match &delete.target {
-            DeleteTarget::Single(reference) => {
-                self.blind = delete.filter.is_none() && delete.order_by.is_empty();
-                if let TableReference::Table(factor) = reference {
-                    let schema = self.schema_of(&factor.name)?;
-                    self.accesses(&schema, &factor.name.name, Access::Delete)?;
-                }
-                let tree = self.from(std::slice::from_ref(reference))?;
-                self.blind = false;
-                (tree, None, true)
-            }
-            DeleteTarget::Multi { targets, tables } => (self.from(tables)?, Some(targets), false),
+        target_column(&table, &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() })?;
+        let value = match &assignment.value {
+            ast::Expr::Default => Cell::Default,
+            value => Cell::Expr(binder.expr(value)?),
         };
-        let tree = tree.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
-        let mut targets = Vec::new();
-        let sources = self.scope().sources.clone();
-        match names {
+        refuse_generated(&table, column, &value)?;
+        let position = match targets.iter().position(|target| target.slot == slot) {
+            Some(position) => position,
             None => {
-                for source in &sources {
-                    let Some(table) = &source.table else {
-                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
-                    };
-                    targets.push(self.target(table.clone(), source.slot)?);
+                if !single {
+                    binder.accesses(&schema, &table.name, Access::Update)?;
                 }
+                targets.push(target(&mut binder, table, slot)?);
+                targets.len() - 1
             }
-            Some(names) => {
-                for name in names {
-                    let found = sources.iter().find(|source| {
-                        source.alias == name.name
-                            && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
-                    });
-                    let Some(source) = found else {
-                        return Err(mysql_error!(ER_UNKNOWN_TABLE, name.name, "MULTI DELETE"));
-                    };
-                    let Some(table) = &source.table else {
-                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
-                    };
-                    self.accesses(&source.schema, &table.name, Access::Delete)?;
-                    targets.push(self.target(table.clone(), source.slot)?);
+        };
+        let target = targets.at_mut(position)?;
+        if let Cell::Expr(expr) = &value {
+            let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
+            let (mut reads, mut sequential) = (false, false);
+            expr.walk(&mut |expr| {
+                if let Node::Column { slot: read, column, .. } = &expr.node {
+                    reads |= *read == slot;
+                    sequential |= *read == slot && assigned.contains(column);
                 }
+            });
+            // A subquery may read any of them.
+            target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
+            if reads && blind {
+                binder.accesses(&schema, &target.table.name, Access::Read)?;
             }
         }
-        let clauses = Clauses {
-            filter: delete.filter.as_ref(),
-            order_by: &delete.order_by,
-            limit: delete.limit.as_ref(),
-            ignore: delete.ignore,
-            single,
-        };
-        self.finish_change(tree, targets, clauses)
+        target.assignments.push((column, value));
     }
+    note_self_joins(&mut targets, &binder.scope().sources);
+    refuse_moved_keys(&targets, &binder.scope().sources)?;
+    let clauses = Clauses {
+        filter: update.filter.as_ref(),
+        order_by: &update.order_by,
+        limit: update.limit.as_ref(),
+        ignore: update.ignore,
+        single,
+    };
+    finish_change(binder, tree, targets, clauses)
+}
 
-    fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
-        let outer = std::mem::take(self.scope());
-        let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
-        let locked = own.iter().try_for_each(|source| self.check_locks(&table, &source.alias, true));
-        *self.scope() = Scope { sources: own, ..Scope::default() };
-        let bound = locked.and_then(|()| self.rules(&table));
-        *self.scope() = outer;
-        let (rules, family) = (bound?, self.family(&table)?);
-        let assignments = Vec::new();
-        Ok(Target { table, slot, assignments, sequential: false, is_shared: false, rules, family })
+/// Binds a DELETE.
+pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+    if let Some(with) = &delete.with {
+        binder.common_tables.extend(CommonTable::all(with));
     }
-
-    fn finish_change(
-        mut self,
-        mut tree: JoinTree,
-        targets: Vec<Target>,
-        clauses: Clauses<'_>,
-    ) -> SqlResult<ChangePlan> {
-        let Clauses { filter, order_by, limit, ignore, single } = clauses;
-        let is_update = targets.iter().any(|target| !target.assignments.is_empty());
-        if !single {
-            let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
-            tree.change_joined(&changed);
+    // Unlike an UPDATE, as in MySQL: it waits for rows that are being changed, and judges what they become.
+    binder.read_mode = ReadMode::ChangeJoined;
+    binder.scopes.push(Scope::default());
+    let (tree, names, single) = match &delete.target {
+        DeleteTarget::Single(reference) => {
+            binder.blind = delete.filter.is_none() && delete.order_by.is_empty();
+            if let TableReference::Table(factor) = reference {
+                let schema = binder.schema_of(&factor.name)?;
+                binder.accesses(&schema, &factor.name.name, Access::Delete)?;
+            }
+            let tree = binder.from(std::slice::from_ref(reference))?;
+            binder.blind = false;
+            (tree, None, true)
         }
-        let conditions = match filter {
-            Some(filter) => self.filter(filter)?,
-            None => Vec::new(),
-        };
-        let condition = if single { Expr::all_of(conditions.clone()) } else { None };
-        self.scope().clause = Clause::Order;
-        let keys = self.order_keys(order_by)?;
-        let limit = self.limit(limit)?;
-        let scope = self.take_scope()?;
-        for target in &targets {
-            let source = scope.sources.iter().find(|source| source.slot == target.slot);
-            self.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
+        DeleteTarget::Multi { targets, tables } => (binder.from(tables)?, Some(targets), false),
+    };
+    let tree = tree.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+    let mut targets = Vec::new();
+    let sources = binder.scope().sources.clone();
+    match names {
+        None => {
+            for source in &sources {
+                let Some(table) = &source.table else {
+                    return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                };
+                targets.push(target(&mut binder, table.clone(), source.slot)?);
+            }
         }
-        outer_to_inner(&mut tree, &conditions);
-        let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
-        let order = match keys.first().map(|key| &key.expr.node) {
-            Some(Node::Column { slot, .. }) if single => {
-                let slot = *slot;
-                let columns = keys.iter().map(|key| match &key.expr.node {
-                    Node::Column { column, .. } if !key.expr.has_own_collation() => {
-                        Some((*column, key.descending))
-                    }
-                    _ => None,
+        Some(names) => {
+            for name in names {
+                let found = sources.iter().find(|source| {
+                    source.alias == name.name
+                        && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
                 });
-                columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })
+                let Some(source) = found else {
+                    return Err(mysql_error!(ER_UNKNOWN_TABLE, name.name, "MULTI DELETE"));
+                };
+                let Some(table) = &source.table else {
+                    return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                };
+                binder.accesses(&source.schema, &table.name, Access::Delete)?;
+                targets.push(target(&mut binder, table.clone(), source.slot)?);
             }
-            _ => None,
-        };
-        let used = local.iter().map(|slot| (*slot, None)).collect();
-        let wants_order = order.is_some();
-        let joining = Joining { local, used, order, straight: false };
-        let needs_key = self.session.variables.sql_safe_updates && limit.is_none();
-        let mut collect = false;
-        let plan = self.finish_with(None, |planner, _| {
-            let planned = planner.joins(tree, conditions, joining)?;
-            let is_found = |target: &Target| by_key(&planned.operator, target.slot);
-            if needs_key && !targets.iter().all(is_found) {
-                return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
-            }
-            collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
-            let mut root = planned.operator;
-            let in_order = planned.ordered && wants_order;
-            if !keys.is_empty() && !in_order {
-                let mut slots = Vec::new();
-                root.slots(&mut slots);
-                let input = Box::new(root);
-                root = Operator::Sort { input, keys, slots, limit: limit.clone(), distinct: false };
-                collect = false;
-            }
-            if let Some(limit) = limit {
-                root = Operator::Limit { input: Box::new(root), limit };
-            }
-            Ok(Some(Query {
-                root,
-                output: Vec::new(),
-                columns: Vec::new().into(),
-                rows: planned.rows,
-                outer_slots: Vec::new(),
-                outer_columns: Vec::new(),
-                counted_limit: None,
-            }))
-        })?;
-        let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
-        collect |= plan.subqueries.iter().flatten().any(is_read);
-        let plan = Arc::new(plan);
-        Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
+        }
     }
+    let clauses = Clauses {
+        filter: delete.filter.as_ref(),
+        order_by: &delete.order_by,
+        limit: delete.limit.as_ref(),
+        ignore: delete.ignore,
+        single,
+    };
+    finish_change(binder, tree, targets, clauses)
+}
+
+fn target(binder: &mut Binder<'_>, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
+    let outer = std::mem::take(binder.scope());
+    let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+    let locked = own.iter().try_for_each(|source| binder.check_locks(&table, &source.alias, true));
+    *binder.scope() = Scope { sources: own, ..Scope::default() };
+    let bound = locked.and_then(|()| binder.rules(&table));
+    *binder.scope() = outer;
+    let (rules, family) = (bound?, family(binder, &table)?);
+    let assignments = Vec::new();
+    Ok(Target { table, slot, assignments, sequential: false, is_shared: false, rules, family })
+}
+
+fn finish_change(
+    mut binder: Binder<'_>,
+    mut tree: JoinTree,
+    targets: Vec<Target>,
+    clauses: Clauses<'_>,
+) -> SqlResult<ChangePlan> {
+    let Clauses { filter, order_by, limit, ignore, single } = clauses;
+    let is_update = targets.iter().any(|target| !target.assignments.is_empty());
+    if !single {
+        let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
+        tree.change_joined(&changed);
+    }
+    let conditions = match filter {
+        Some(filter) => binder.filter(filter)?,
+        None => Vec::new(),
+    };
+    let condition = if single { Expr::all_of(conditions.clone()) } else { None };
+    binder.scope().clause = Clause::Order;
+    let keys = binder.order_keys(order_by)?;
+    let limit = binder.limit(limit)?;
+    let scope = binder.take_scope()?;
+    for target in &targets {
+        let source = scope.sources.iter().find(|source| source.slot == target.slot);
+        binder.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
+    }
+    outer_to_inner(&mut tree, &conditions);
+    let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
+    let order = match keys.first().map(|key| &key.expr.node) {
+        Some(Node::Column { slot, .. }) if single => {
+            let slot = *slot;
+            let columns = keys.iter().map(|key| match &key.expr.node {
+                Node::Column { column, .. } if !key.expr.has_own_collation() => {
+                    Some((*column, key.descending))
+                }
+                _ => None,
+            });
+            columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })
+        }
+        _ => None,
+    };
+    let used = local.iter().map(|slot| (*slot, None)).collect();
+    let wants_order = order.is_some();
+    let joining = Joining { local, used, order, straight: false };
+    let needs_key = binder.session.variables.sql_safe_updates && limit.is_none();
+    let mut collect = false;
+    let plan = binder.finish_with(None, |planner, _| {
+        let planned = planner.joins(tree, conditions, joining)?;
+        let is_found = |target: &Target| by_key(&planned.operator, target.slot);
+        if needs_key && !targets.iter().all(is_found) {
+            return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
+        }
+        collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
+        let mut root = planned.operator;
+        let in_order = planned.ordered && wants_order;
+        if !keys.is_empty() && !in_order {
+            let mut slots = Vec::new();
+            root.slots(&mut slots);
+            let input = Box::new(root);
+            root = Operator::Sort { input, keys, slots, limit: limit.clone(), distinct: false };
+            collect = false;
+        }
+        if let Some(limit) = limit {
+            root = Operator::Limit { input: Box::new(root), limit };
+        }
+        Ok(Some(Query {
+            root,
+            output: Vec::new(),
+            columns: Vec::new().into(),
+            rows: planned.rows,
+            outer_slots: Vec::new(),
+            outer_columns: Vec::new(),
+            counted_limit: None,
+        }))
+    })?;
+    let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
+    collect |= plan.subqueries.iter().flatten().any(is_read);
+    let plan = Arc::new(plan);
+    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
 }
 
 /// Of a table that is joined with itself all assignments are computed from the rows as they were found.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
-use palisade_catalog::{RowView, Value, ValueRef, key};
+use palisade_catalog::{RowView, Value, ValueRef};
 use palisade_engine::{
     Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
 };
@@ -17,8 +17,10 @@ use smallvec::SmallVec;
 use super::{ChangePlan, Target};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
-use crate::dml::insert::{Cell, note_given, row_error};
-use crate::dml::store::{duplicate_entry, encode_row, in_table};
+use crate::dml::insert::{Cell, note_given};
+use crate::dml::store::{duplicate_entry, encode_row};
+use crate::exec::scan::clustered_key;
+use crate::exec::store::in_table;
 use crate::exec::{ExecContext, State};
 use crate::run::{drive, end_row};
 use crate::work::Work;
@@ -433,12 +435,4 @@ async fn read_locked(
 ) -> SqlResult<bool> {
     let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
     drive(cx, |cx| cx.transaction().point_read(table, 0, key, mode, row).map_err(Blocked::up)).await
-}
-
-/// The clustered key of a row.
-pub(crate) fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
-    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
-    let mut out = Vec::with_capacity(16);
-    key::entry_key(table, 0, &row, &mut out).map_err(row_error)?;
-    Ok(out)
 }

@@ -14,19 +14,18 @@ mod run;
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::*;
-use palisade_base::mysql_error;
-use palisade_catalog::{Value, row};
+use palisade_catalog::Value;
 use palisade_engine::{RowsToCome, Table};
 use palisade_expr::Expr;
 
 use super::foreign::Family;
-use super::store::RowRules;
+use crate::bind::row_rules::RowRules;
 use crate::plan::Plan;
 use crate::sql::Sql;
-use crate::{Completion, Session, SqlError, SqlResult};
+use crate::{Completion, Session, SqlResult};
 
 pub(super) use numbers::note_given;
+pub(crate) use plan::bind_insert;
 pub(super) use plan::refuse_value;
 pub use plan::{refuse_generated, target_column};
 pub(super) use run::InsertRun;
@@ -115,13 +114,5 @@ impl Sql {
         };
         let last_insert_id = numbers.generated.or(numbers.explicit).unwrap_or(0);
         Ok(Completion { affected_rows: affected, last_insert_id, info, ..Completion::default() })
-    }
-}
-
-/// A row that cannot be encoded.
-pub fn row_error(error: row::RowError) -> SqlError {
-    match error {
-        row::RowError::TooLong => mysql_error!(ER_TOO_BIG_ROWSIZE, 65_535),
-        other => SqlError::with_message(&ER_UNKNOWN_ERROR, other.to_string()),
     }
 }

@@ -15,6 +15,7 @@ use palisade_parser::ast::{self, InsertSource, QueryBody};
 use super::{Cell, InsertPlan};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source, same_name};
+use crate::dml::foreign::family;
 use crate::plan::conditions::OuterSlots;
 use crate::plan::logical::LogicalQuery;
 use crate::{Access, SqlResult};
@@ -36,177 +37,174 @@ impl Cell {
     }
 }
 
-impl Binder<'_> {
-    /// Binds an INSERT or REPLACE.
-    pub fn insert(mut self, insert: &ast::Insert) -> SqlResult<InsertPlan> {
-        if !insert.partitions.is_empty() {
-            return Err(not_supported("PARTITION selection"));
-        }
-        let schema = self.schema_of(&insert.table)?;
-        let access = if insert.replace { Access::Replace } else { Access::Insert };
-        self.accesses(&schema, &insert.table.name, access)?;
-        if !insert.on_duplicate.is_empty() {
-            self.accesses(&schema, &insert.table.name, Access::Update)?;
-        }
-        if self.dictionary.schema(&schema).is_none() {
-            crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
-        }
-        let table = self.stored_table(&schema, &insert.table.name, &insert.table.name)?;
-        self.check_locks(&table, &table.name, true)?;
-        let mut columns = insert_columns(&table, insert)?;
-        self.read_mode = ReadMode::Source;
-        self.scopes.push(Scope::default());
-        let existing = self.add_table(table.clone(), table.name.clone())?;
-        let inserted = self.new_slot();
-        let rules = self.rules(&table)?;
-        let family = self.family(&table)?;
-        let mut rows = Vec::new();
-        let mut query = None;
-        let mut buffered = false;
-        let mut reads_row = false;
-        match written_rows(&insert.source) {
-            WrittenRows::Values(values) => {
-                let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
-                for (number, value) in values.iter().enumerate() {
-                    self.checkpoint(UNITS_A_ROW + UNITS_A_CELL * value.len())?;
-                    if value.len() != columns.len() && !all_defaults {
-                        return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
-                    }
-                    rows.push(self.cells(value)?);
-                    for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
-                        refuse_generated(&table, *column, cell)?;
-                        reads_row |= cell.reads(existing);
-                    }
+/// Binds an INSERT or REPLACE.
+pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    if !insert.partitions.is_empty() {
+        return Err(not_supported("PARTITION selection"));
+    }
+    let schema = binder.schema_of(&insert.table)?;
+    let access = if insert.replace { Access::Replace } else { Access::Insert };
+    binder.accesses(&schema, &insert.table.name, access)?;
+    if !insert.on_duplicate.is_empty() {
+        binder.accesses(&schema, &insert.table.name, Access::Update)?;
+    }
+    if binder.dictionary.schema(&schema).is_none() {
+        crate::virtual_tables::refuse_virtual(binder.host, &schema, binder.session)?;
+    }
+    let table = binder.stored_table(&schema, &insert.table.name, &insert.table.name)?;
+    binder.check_locks(&table, &table.name, true)?;
+    let mut columns = insert_columns(&table, insert)?;
+    binder.read_mode = ReadMode::Source;
+    binder.scopes.push(Scope::default());
+    let existing = binder.add_table(table.clone(), table.name.clone())?;
+    let inserted = binder.new_slot();
+    let rules = binder.rules(&table)?;
+    let family = family(&mut binder, &table)?;
+    let mut rows = Vec::new();
+    let mut query = None;
+    let mut buffered = false;
+    let mut reads_row = false;
+    match written_rows(&insert.source) {
+        WrittenRows::Values(values) => {
+            let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
+            for (number, value) in values.iter().enumerate() {
+                binder.checkpoint(UNITS_A_ROW + UNITS_A_CELL * value.len())?;
+                if value.len() != columns.len() && !all_defaults {
+                    return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
                 }
-                if all_defaults {
-                    columns.clear();
-                }
-                self.refuse_own_reads(&table, &table.name)?;
-            }
-            WrittenRows::Query(source) => {
-                let own = self.take_scope()?;
-                self.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
-                let planned = self.query(source)?;
-                buffered = !self.subqueries.is_empty();
-                self.scopes.push(own);
-                if planned.output.len() != columns.len() {
-                    return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
-                }
-                for column in &columns {
-                    refuse_value(&table, table.columns.at(*column)?)?;
-                }
-                query = Some(planned);
-            }
-        }
-        // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.
-        self.scope().inserted = Some(inserted);
-        if let Some(alias) = &insert.row_alias {
-            let mut source = Source::of_table(inserted, alias.name.clone(), table.clone());
-            source.table = None;
-            source.schema = String::new();
-            for (position, name) in alias.columns.iter().enumerate() {
-                if let Some(column) = columns.get(position) {
-                    source.columns.at_mut(*column)?.name.clone_from(name);
+                rows.push(cells(&mut binder, value)?);
+                for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
+                    refuse_generated(&table, *column, cell)?;
+                    reads_row |= cell.reads(existing);
                 }
             }
-            self.scope().sources.push(source);
-        }
-        // ... and the names of the query's tables their rows.
-        let sources = std::mem::take(&mut self.kept_sources);
-        let source_slots: Vec<usize> = sources.iter().map(|source| source.slot).collect();
-        self.scope().sources.extend(sources);
-        let mut updates = Vec::with_capacity(insert.on_duplicate.len());
-        for assignment in &insert.on_duplicate {
-            let column = target_column(&table, &assignment.column)?;
-            let value = match &assignment.value {
-                ast::Expr::Default => Cell::Default,
-                value => Cell::Expr(self.expr(value)?),
-            };
-            refuse_generated(&table, column, &value)?;
-            let mut reads = false;
-            if let Cell::Expr(expr) = &value {
-                expr.walk(&mut |expr| reads |= matches!(expr.node, Node::Column { .. }));
+            if all_defaults {
+                columns.clear();
             }
-            if reads {
-                self.accesses(&schema, &table.name, Access::Read)?;
+            binder.refuse_own_reads(&table, &table.name)?;
+        }
+        WrittenRows::Query(source) => {
+            let own = binder.take_scope()?;
+            binder.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
+            let planned = binder.query(source)?;
+            buffered = !binder.subqueries.is_empty();
+            binder.scopes.push(own);
+            if planned.output.len() != columns.len() {
+                return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
             }
-            updates.push((column, value));
+            for column in &columns {
+                refuse_value(&table, table.columns.at(*column)?)?;
+            }
+            query = Some(planned);
         }
-        if query.is_none() {
-            self.refuse_own_reads(&table, &table.name)?;
+    }
+    // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.
+    binder.scope().inserted = Some(inserted);
+    if let Some(alias) = &insert.row_alias {
+        let mut source = Source::of_table(inserted, alias.name.clone(), table.clone());
+        source.table = None;
+        source.schema = String::new();
+        for (position, name) in alias.columns.iter().enumerate() {
+            if let Some(column) = columns.get(position) {
+                source.columns.at_mut(*column)?.name.clone_from(name);
+            }
         }
-        self.scopes.pop();
-        let given = match &mut query {
-            Some(query) if !source_slots.is_empty() => self.read_given(query, &mut updates, &source_slots)?,
-            _ => None,
+        binder.scope().sources.push(source);
+    }
+    // ... and the names of the query's tables their rows.
+    let sources = std::mem::take(&mut binder.kept_sources);
+    let source_slots: Vec<usize> = sources.iter().map(|source| source.slot).collect();
+    binder.scope().sources.extend(sources);
+    let mut updates = Vec::with_capacity(insert.on_duplicate.len());
+    for assignment in &insert.on_duplicate {
+        let column = target_column(&table, &assignment.column)?;
+        let value = match &assignment.value {
+            ast::Expr::Default => Cell::Default,
+            value => Cell::Expr(binder.expr(value)?),
         };
-        let plan = Arc::new(self.finish(query)?);
-        buffered |= plan.query.as_ref().is_some_and(|query| query.root.reads(&table));
-        Ok(InsertPlan {
-            table,
-            columns,
-            rows,
-            plan,
-            rules,
-            family,
-            updates,
-            existing,
-            inserted,
-            given,
-            replace: insert.replace,
-            ignore: insert.ignore,
-            reads_row,
-            buffered,
-        })
-    }
-
-    /// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a slot of their
-    /// own then: the tables' own rows may have moved on.
-    fn read_given(
-        &mut self,
-        query: &mut LogicalQuery,
-        updates: &mut [(usize, Cell)],
-        slots: &[usize],
-    ) -> SqlResult<Option<usize>> {
-        let given = self.new_slot();
-        let mut result = Ok(());
-        let mut is_read = false;
-        let mut read = |expr: &mut Expr| match &mut expr.node {
-            Node::Column { slot, .. } if slots.contains(slot) => {
-                is_read = true;
-                query.output.push(expr.clone());
-                let Node::Column { slot, column, .. } = &mut expr.node else {
-                    unreachable!("it is a column")
-                };
-                (*slot, *column) = (given, query.output.len() - 1);
-            }
-            Node::Subquery(subquery)
-                if self.outer_slots(subquery.number).iter().any(|slot| slots.contains(slot)) =>
-            {
-                result =
-                    Err(not_supported("ON DUPLICATE KEY UPDATE with a subquery over rows of the SELECT"));
-            }
-            _ => {}
-        };
-        for (_, cell) in updates {
-            if let Cell::Expr(expr) = cell {
-                walk_mut(expr, &mut read);
-            }
+        refuse_generated(&table, column, &value)?;
+        let mut reads = false;
+        if let Cell::Expr(expr) = &value {
+            expr.walk(&mut |expr| reads |= matches!(expr.node, Node::Column { .. }));
         }
-        result.map(|()| is_read.then_some(given))
-    }
-
-    /// Values that may be DEFAULT.
-    pub fn cells(&mut self, values: &[ast::Expr]) -> SqlResult<Vec<Cell>> {
-        let mut cells = Vec::with_capacity(values.len());
-        for value in values {
-            cells.push(match value {
-                ast::Expr::Default => Cell::Default,
-                value => Cell::Expr(self.expr(value)?),
-            });
+        if reads {
+            binder.accesses(&schema, &table.name, Access::Read)?;
         }
-        Ok(cells)
+        updates.push((column, value));
     }
+    if query.is_none() {
+        binder.refuse_own_reads(&table, &table.name)?;
+    }
+    binder.scopes.pop();
+    let given = match &mut query {
+        Some(query) if !source_slots.is_empty() => {
+            read_given(&mut binder, query, &mut updates, &source_slots)?
+        }
+        _ => None,
+    };
+    let plan = Arc::new(binder.finish(query)?);
+    buffered |= plan.query.as_ref().is_some_and(|query| query.root.reads(&table));
+    Ok(InsertPlan {
+        table,
+        columns,
+        rows,
+        plan,
+        rules,
+        family,
+        updates,
+        existing,
+        inserted,
+        given,
+        replace: insert.replace,
+        ignore: insert.ignore,
+        reads_row,
+        buffered,
+    })
+}
+
+/// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a slot of their
+/// own then: the tables' own rows may have moved on.
+fn read_given(
+    binder: &mut Binder<'_>,
+    query: &mut LogicalQuery,
+    updates: &mut [(usize, Cell)],
+    slots: &[usize],
+) -> SqlResult<Option<usize>> {
+    let given = binder.new_slot();
+    let mut result = Ok(());
+    let mut is_read = false;
+    let mut read = |expr: &mut Expr| match &mut expr.node {
+        Node::Column { slot, .. } if slots.contains(slot) => {
+            is_read = true;
+            query.output.push(expr.clone());
+            let Node::Column { slot, column, .. } = &mut expr.node else { unreachable!("it is a column") };
+            (*slot, *column) = (given, query.output.len() - 1);
+        }
+        Node::Subquery(subquery)
+            if binder.outer_slots(subquery.number).iter().any(|slot| slots.contains(slot)) =>
+        {
+            result = Err(not_supported("ON DUPLICATE KEY UPDATE with a subquery over rows of the SELECT"));
+        }
+        _ => {}
+    };
+    for (_, cell) in updates {
+        if let Cell::Expr(expr) = cell {
+            walk_mut(expr, &mut read);
+        }
+    }
+    result.map(|()| is_read.then_some(given))
+}
+
+/// Values that may be DEFAULT.
+pub fn cells(binder: &mut Binder<'_>, values: &[ast::Expr]) -> SqlResult<Vec<Cell>> {
+    let mut cells = Vec::with_capacity(values.len());
+    for value in values {
+        cells.push(match value {
+            ast::Expr::Default => Cell::Default,
+            value => Cell::Expr(binder.expr(value)?),
+        });
+    }
+    Ok(cells)
 }
 
 /// Where the rows come from.

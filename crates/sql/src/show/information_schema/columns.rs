@@ -9,10 +9,11 @@ use palisade_engine::Table;
 use palisade_schema::{ColumnDecl, Row, Rows, TableDecl, Wanted, virtual_table};
 
 use super::{
-    Definition, Source, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text,
+    Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text,
     wanted_declarations, yes_no,
 };
 use crate::show::create;
+use crate::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&columns_view::DECL, all_columns),
@@ -59,7 +60,7 @@ impl ColumnSubject<'_> {
 
     fn privileges(&self) -> &'static str {
         match self.owner {
-            Owner::Virtual(_) if self.schema == super::INFORMATION_SCHEMA => "select",
+            Owner::Virtual(_) if self.schema == INFORMATION_SCHEMA => "select",
             _ => COLUMN_PRIVILEGES,
         }
     }
@@ -206,7 +207,7 @@ pub fn column_extra(column: &Column) -> String {
 /// Rights of root on a column.
 pub const COLUMN_PRIVILEGES: &str = "select,insert,update,references";
 
-fn all_columns(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn all_columns(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let stored = by_table(source, wanted, rows_of);
     let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
     Box::new(stored.chain(declared.into_iter().flat_map(move |table| rows_of_virtual(table, &wanted))))

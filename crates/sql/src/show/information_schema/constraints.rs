@@ -8,8 +8,9 @@ use palisade_engine::{Dictionary, Table};
 use palisade_schema::{Row, Rows, Wanted, virtual_table};
 
 use super::columns::escaped;
-use super::{Definition, Source, Tables, by_table, catalog, number, shown_indexes, text, yes_no};
+use super::{Definition, Tables, by_table, catalog, number, shown_indexes, text, yes_no};
 use crate::ddl::foreign::parent_index;
+use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&check_constraints::DECL, |source, wanted| by_table(source, wanted, checks_of)),
@@ -134,7 +135,7 @@ virtual_table! {
     }
 }
 
-fn foreign_keys(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn foreign_keys(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let dictionary = source.engine.dictionary();
     by_table(source, wanted, move |table, wanted| {
         let def = table.descriptor().def();

@@ -9,7 +9,8 @@ use palisade_engine::Table;
 use palisade_schema::{Row, Rows, Wanted, virtual_table};
 
 use super::storage::path;
-use super::{Definition, Source, Tables, by_table, number, text};
+use super::{Definition, Tables, by_table, number, text};
+use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&indexes::DECL, |source, wanted| by_table(source, wanted, indexes_of)),
@@ -74,7 +75,7 @@ virtual_table! {
     }
 }
 
-fn all_cached(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn all_cached(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let cached = source.engine.cached_pages();
     by_table(source, wanted, move |table, wanted| {
         let def = table.descriptor().def();

@@ -37,26 +37,17 @@ use std::sync::Arc;
 
 use palisade_catalog::descriptor::{Column, Index, Schema, Visibility};
 use palisade_catalog::{CollationId, Timestamp, Value};
-use palisade_engine::{Dictionary, Engine, Table};
+use palisade_engine::{Dictionary, Table};
 use palisade_schema::{Origin, Registry, Row, Rows, TableDecl, Wanted};
 
-use crate::{Host, SessionView, VirtualTables};
-
-/// What rows are made from.
-pub struct Source<'a> {
-    /// The engine.
-    pub engine: &'a Arc<Engine>,
-    /// The server, which has tables of its own.
-    pub host: &'a dyn Host,
-    /// The session that asks.
-    pub session: SessionView<'a>,
-}
+use crate::VirtualTables;
+use crate::virtual_tables::{self, DictionaryTables, RowSource};
 
 /// The dictionary as an origin of rows.
 pub struct FromDictionary;
 
 impl Origin for FromDictionary {
-    type Source<'a> = Source<'a>;
+    type Source<'a> = RowSource<'a>;
 }
 
 type Definition = palisade_schema::Definition<FromDictionary>;
@@ -83,9 +74,6 @@ pub static REGISTRY: Registry<FromDictionary> = Registry {
     unlisted: &[],
 };
 
-/// The name of information_schema.
-pub const INFORMATION_SCHEMA: &str = "information_schema";
-
 /// Collation of the schema's own names.
 const NAMES: CollationId = CollationId::UTF8MB3_GENERAL_CI;
 
@@ -104,13 +92,31 @@ pub fn find(schema: &str, name: &str) -> Option<&'static TableDecl> {
     REGISTRY.find(schema, former.map_or(name, |(_, now)| now))
 }
 
+/// The tables that are defined here, for those who find and read virtual tables.
+pub struct InformationSchema;
+
+impl DictionaryTables for InformationSchema {
+    fn find(&self, schema: &str, name: &str) -> Option<&'static TableDecl> {
+        find(schema, name)
+    }
+
+    fn rows(&self, table: &TableDecl, source: &RowSource<'_>, wanted: &Wanted) -> Option<Rows> {
+        REGISTRY.rows(table, source, wanted)
+    }
+}
+
+/// The virtual table of that name, in any case: one of those here, or of the server's.
+pub fn find_virtual(host: &dyn VirtualTables, schema: &str, name: &str) -> Option<&'static TableDecl> {
+    virtual_tables::find(&InformationSchema, host, schema, name)
+}
+
 /// All virtual tables that are listed: those of here and the server's.
 fn declarations(host: &dyn VirtualTables) -> Vec<&'static TableDecl> {
     REGISTRY.declarations().chain(host.virtual_tables()).collect()
 }
 
 /// The virtual tables that are listed and may be wanted.
-fn wanted_declarations(source: &Source<'_>, wanted: &Wanted) -> Vec<&'static TableDecl> {
+fn wanted_declarations(source: &RowSource<'_>, wanted: &Wanted) -> Vec<&'static TableDecl> {
     let mut listed = declarations(source.host);
     listed.retain(|table| wanted.admits(table.schema, table.name));
     listed
@@ -180,7 +186,7 @@ fn tables_in(dictionary: &Dictionary, schema: &str, wanted: &Wanted) -> Vec<Arc<
 
 /// Rows about the stored tables that may be wanted; `rows` makes those of one table.
 fn by_table(
-    source: &Source<'_>,
+    source: &RowSource<'_>,
     wanted: &Wanted,
     rows: impl Fn(&Arc<Table>, &Wanted) -> Vec<Row> + Send + 'static,
 ) -> Rows {

@@ -3,7 +3,8 @@
 use palisade_catalog::{CollationId, Value};
 use palisade_schema::{Rows, Wanted, virtual_table};
 
-use super::{Definition, INFORMATION_SCHEMA, NAMES, Source, Tables, catalog, text, wanted_schemas, yes_no};
+use super::{Definition, NAMES, Tables, catalog, text, wanted_schemas, yes_no};
+use crate::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 pub(super) static TABLES: Tables =
     &[Definition::new(&schemata::DECL, schemas), Definition::new(&schema_extensions::DECL, extensions)];
@@ -37,7 +38,7 @@ virtual_table! {
 const VIRTUAL: [(&str, CollationId); 2] =
     [(INFORMATION_SCHEMA, NAMES), ("performance_schema", CollationId::UTF8MB4_0900_AI_CI)];
 
-fn schemas(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn schemas(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let stored = wanted_schemas(&source.engine.dictionary(), wanted);
     let virtual_ones =
         VIRTUAL.into_iter().filter(|(name, _)| wanted.schemas.admits(name)).collect::<Vec<_>>();
@@ -51,7 +52,7 @@ fn schemas(source: &Source<'_>, wanted: &Wanted) -> Rows {
     Box::new(stored.chain(virtual_ones))
 }
 
-fn extensions(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn extensions(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let (stored, wanted) = (wanted_schemas(&source.engine.dictionary(), wanted), wanted.clone());
     Box::new(stored.into_iter().map(move |schema| {
         schema_extensions::row(&SchemaSubject { name: &schema.name, collation: schema.collation }, &wanted)

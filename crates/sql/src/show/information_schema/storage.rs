@@ -8,7 +8,8 @@ use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
 
 use super::innodb_columns::is_virtual;
-use super::{Definition, Source, Tables, by_table, number, of_static, shown_columns, text};
+use super::{Definition, Tables, by_table, number, of_static, shown_columns, text};
+use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&files::DECL, |source, wanted| of_each_space(source, wanted, files::row)),
@@ -55,7 +56,7 @@ impl SpaceSubject {
 
 /// A row for each stored table.
 fn of_each_space(
-    source: &Source<'_>,
+    source: &RowSource<'_>,
     wanted: &Wanted,
     row: fn(&SpaceSubject, &Wanted) -> palisade_schema::Row,
 ) -> Rows {

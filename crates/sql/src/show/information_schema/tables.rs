@@ -6,10 +6,9 @@ use palisade_catalog::{CollationId, Value};
 use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
 
-use super::{
-    Definition, Source, Tables, by_table, catalog, number, optional, second, text, wanted_declarations,
-};
+use super::{Definition, Tables, by_table, catalog, number, optional, second, text, wanted_declarations};
 use crate::show::create;
+use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&tables_view::DECL, all_tables),
@@ -106,14 +105,14 @@ fn create_options(table: &Arc<Table>) -> Value {
     text(options.join(" "))
 }
 
-fn all_tables(source: &Source<'_>, wanted: &Wanted) -> Rows {
+fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let stored = by_table(source, wanted, |table, wanted| {
         let def = table.descriptor().def();
         let subject = TableSubject { schema: &def.schema, name: &def.name, stored: Some(table), made_us: 0 };
         vec![tables_view::row(&subject, wanted)]
     });
     let dictionary = source.engine.dictionary();
-    let system = dictionary.table(crate::ddl::table::SYSTEM, "user").ok();
+    let system = dictionary.table(crate::virtual_tables::SYSTEM_SCHEMA, "user").ok();
     // A server that has lost that table starts all the same.
     let oldest = || dictionary.all_tables().map(|table| table.descriptor().def().created_us).min();
     let made_us = system.map(|table| table.descriptor().def().created_us).or_else(oldest);

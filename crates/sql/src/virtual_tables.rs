@@ -1,16 +1,46 @@
 //! Virtual tables as statements see them: which there are, and their rows, as far as the account may know of
 //! them.
+//!
+//! Some tell of the server, which provides them ([`VirtualTables`]); those of information_schema that tell of the
+//! dictionary and of storage are [`DictionaryTables`].
 
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_DBACCESS_DENIED_ERROR, ER_UNKNOWN_TABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
+use palisade_engine::Engine;
+use palisade_expr::session_state::SessionState;
+use palisade_expr::{SqlError, SqlResult};
 use palisade_schema::{Named, Row, Rows, TableDecl, Wanted};
 
-use super::information_schema::{self, INFORMATION_SCHEMA, Source};
-use crate::bind::Binder;
-use crate::{Authorization, SessionState, SqlResult, VirtualTables};
+use crate::environment::{Authorization, Environment, VirtualTables};
+use crate::view::SessionView;
+
+/// The name of information_schema.
+pub const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// The schema of the server's own tables, which are stored ones.
+pub const SYSTEM_SCHEMA: &str = "mysql";
+
+/// What rows are made from.
+pub struct RowSource<'a> {
+    /// The engine.
+    pub engine: &'a Arc<Engine>,
+    /// The server, which has tables of its own.
+    pub host: &'a dyn Environment,
+    /// The session that asks.
+    pub session: SessionView<'a>,
+}
+
+/// The virtual tables that tell of the dictionary and of storage.
+pub trait DictionaryTables: Sync {
+    /// The table of that name, in any case.
+    fn find(&self, schema: &str, name: &str) -> Option<&'static TableDecl>;
+
+    /// The rows of a table; `None` if it is none of these. Rows that are not wanted may be left out.
+    fn rows(&self, table: &TableDecl, source: &RowSource<'_>, wanted: &Wanted) -> Option<Rows>;
+}
 
 /// The schemas that exist without being in the dictionary.
 pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, "performance_schema"];
@@ -34,42 +64,31 @@ pub fn refuse_virtual(host: &dyn VirtualTables, schema: &str, session: &SessionS
 }
 
 /// The virtual table of that name, in any case.
-pub(crate) fn find(host: &dyn VirtualTables, schema: &str, name: &str) -> Option<&'static TableDecl> {
-    information_schema::find(schema, name).or_else(|| host.find_virtual_table(schema, name))
+pub fn find(
+    own: &dyn DictionaryTables,
+    host: &dyn VirtualTables,
+    schema: &str,
+    name: &str,
+) -> Option<&'static TableDecl> {
+    own.find(schema, name).or_else(|| host.find_virtual_table(schema, name))
 }
 
 /// 1109: there is no virtual table of that name.
-pub(super) fn unknown(schema: &str, name: &str) -> crate::SqlError {
+pub fn unknown(schema: &str, name: &str) -> SqlError {
     match schema.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
         true => mysql_error!(ER_UNKNOWN_TABLE, name.to_ascii_uppercase(), INFORMATION_SCHEMA),
         false => mysql_error!(ER_UNKNOWN_TABLE, name, schema),
     }
 }
 
-/// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such table.
-pub(crate) fn named_in_from(
-    binder: &Binder<'_>,
-    schema: &str,
-    name: &str,
-) -> SqlResult<Option<&'static TableDecl>> {
-    if schema == crate::ddl::table::SYSTEM && binder.dictionary.table(schema, name).is_err() {
-        // It may be one of those that hold nothing.
-        return Ok(find(binder.host, schema, name));
-    }
-    if binder.dictionary.schema(schema).is_some() || !is_virtual_schema(binder.host, schema) {
-        return Ok(None);
-    }
-    find(binder.host, schema, name).map(Some).ok_or_else(|| unknown(schema, name))
-}
-
 /// The rows of a virtual table, pulled one by one, without those that the account may not know of.
-pub(crate) struct VirtualRows {
+pub struct VirtualRows {
     rows: Rows,
     visibility: Option<Visibility>,
 }
 
 /// What came of pulling a row.
-pub(crate) enum Pulled {
+pub enum Pulled {
     /// A row.
     Row(Row),
     /// One that the account may not know of.
@@ -86,7 +105,12 @@ impl std::fmt::Debug for VirtualRows {
 
 impl VirtualRows {
     /// Begins to read a table: 1227 if the account may not read it.
-    pub(crate) fn open(source: &Source<'_>, table: &TableDecl, mut wanted: Wanted) -> SqlResult<VirtualRows> {
+    pub fn open(
+        own: &dyn DictionaryTables,
+        source: &RowSource<'_>,
+        table: &TableDecl,
+        mut wanted: Wanted,
+    ) -> SqlResult<VirtualRows> {
         let is_storage = table.name == "FILES" || table.name.starts_with("INNODB_");
         if is_storage && source.session.state.is_restricted() && table.schema == INFORMATION_SCHEMA {
             source.host.check_sees_storage(source.session.state)?;
@@ -95,13 +119,13 @@ impl VirtualRows {
         if let Some(visibility) = &visibility {
             visibility.columns().for_each(|column| wanted.add_column(column));
         }
-        let own = information_schema::REGISTRY.rows(table, source, &wanted);
-        let rows = own.unwrap_or_else(|| source.host.virtual_rows(source.session, table, &wanted));
+        let rows = own.rows(table, source, &wanted);
+        let rows = rows.unwrap_or_else(|| source.host.virtual_rows(source.session, table, &wanted));
         Ok(VirtualRows { rows, visibility })
     }
 
     /// The next row, or that it is hidden.
-    pub(crate) fn pull(&mut self, host: &dyn Authorization, session: &SessionState) -> Pulled {
+    pub fn pull(&mut self, host: &dyn Authorization, session: &SessionState) -> Pulled {
         let Some(mut row) = self.rows.next() else { return Pulled::End };
         match &self.visibility {
             Some(visibility) if !visibility.admits(host, session, &mut row) => Pulled::Hidden,
@@ -161,12 +185,37 @@ impl Visibility {
 
 #[cfg(test)]
 mod tests {
+    use palisade_expr::session_state::Authority;
+    use palisade_expr::session_variables::SessionVariables;
+    use palisade_schema::virtual_table;
+
     use super::*;
-    use crate::SessionVariables;
-    use crate::host::doubles::{Knows, Tables};
-    use crate::session::Authority;
+    use crate::environment::doubles::{Knows, Tables};
+
+    virtual_table! {
+        mod columns = "information_schema"."COLUMNS" {
+            TABLE_SCHEMA: varchar(64) not null,
+            TABLE_NAME: varchar(64) not null,
+            PRIVILEGES: varchar(154),
+        }
+    }
 
     static SERVERS_OWN: TableDecl = TableDecl { schema: "performance_schema", name: "threads", columns: &[] };
+
+    /// A dictionary that is told by one table, without rows.
+    struct Columns;
+
+    impl DictionaryTables for Columns {
+        fn find(&self, schema: &str, name: &str) -> Option<&'static TableDecl> {
+            let is = |known: &str, name: &str| known.eq_ignore_ascii_case(name);
+            let table = &columns::DECL;
+            (is(table.schema, schema) && is(table.name, name)).then_some(table)
+        }
+
+        fn rows(&self, _: &TableDecl, _: &RowSource<'_>, _: &Wanted) -> Option<Rows> {
+            None
+        }
+    }
 
     fn session(authority: Authority) -> SessionState {
         let mut session = SessionState::new(1, "u", "localhost", SessionVariables::default(), 0);
@@ -178,9 +227,10 @@ mod tests {
     fn the_servers_tables_are_found_beside_those_of_the_dictionary() {
         static OWN: [&TableDecl; 1] = [&SERVERS_OWN];
         let host = Tables(&OWN);
-        assert!(find(&host, "Information_schema", "tables").is_some());
-        assert_eq!(find(&host, "PERFORMANCE_SCHEMA", "THREADS").map(|table| table.name), Some("threads"));
-        assert!(find(&host, "performance_schema", "tables").is_none());
+        let found = |schema: &str, name: &str| find(&Columns, &host, schema, name).map(|table| table.name);
+        assert_eq!(found("Information_schema", "columns"), Some("COLUMNS"));
+        assert_eq!(found("PERFORMANCE_SCHEMA", "THREADS"), Some("threads"));
+        assert_eq!(found("performance_schema", "columns"), None);
         assert!(is_virtual_schema(&host, "Performance_Schema") && !is_virtual_schema(&host, "test"));
         let refused = refuse_virtual(&host, "performance_schema", &session(Authority::Unrestricted));
         assert_eq!(refused.unwrap_err().number(), 1044);
@@ -188,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_account_is_told_of_what_it_may_know() {
-        let table = information_schema::find(INFORMATION_SCHEMA, "COLUMNS").unwrap();
+        let table = &columns::DECL;
         assert!(Visibility::of(&session(Authority::Unrestricted), table).is_none());
         assert!(Visibility::of(&session(Authority::Internal), table).is_none());
         let session = session(Authority::Restricted);
