@@ -319,7 +319,7 @@ fn rounded_whole(
 
 /// `value` to `digits` after the point (before it, if negative), by rounding to even as MySQL does for
 /// DOUBLE, or by cutting.
-fn round_f64(value: f64, digits: i64, cut: bool) -> f64 {
+pub(super) fn round_f64(value: f64, digits: i64, cut: bool) -> f64 {
     let step = |value: f64| if cut { value.trunc() } else { value.round_ties_even() };
     let scale = 10f64.powi(digits.unsigned_abs().min(400) as i32);
     let result = if digits >= 0 { step(value * scale) / scale } else { step(value / scale) * scale };

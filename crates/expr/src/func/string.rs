@@ -7,6 +7,7 @@ use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, V
 
 use super::edit::{self, Side};
 use super::locale::{self, Locale};
+use super::number::round_f64;
 use super::turns::{OnNull, Read, Turn};
 use super::{
     Evaluation, Function, MANY, Typed, characters, function, text_length, text_of_length, text_type,
@@ -545,7 +546,8 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
         Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
             let value = cx.to_f64(values.at(0)?.as_ref())?;
             let mut out = Vec::new();
-            palisade_catalog::number::format_fixed(value, digits as u8, &mut out);
+            let rounded = round_f64(value, i64::from(digits), false);
+            palisade_catalog::number::format_fixed(rounded, digits as u8, &mut out);
             String::from_utf8_lossy(&out).into_owned()
         }
         value => {
