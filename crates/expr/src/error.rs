@@ -1,6 +1,6 @@
 //! What a statement fails with, and the errors that several parts of the language share.
 
-use palisade_base::error_catalogue::{ER_NOT_SUPPORTED_YET, ER_UNKNOWN_CHARACTER_SET};
+use palisade_base::error_catalogue::{ER_NOT_SUPPORTED_YET, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_COLLATION};
 use palisade_base::mysql_error;
 
 /// What a statement fails with: code, SQLSTATE and text as the client reads them.
@@ -23,5 +23,13 @@ pub fn unknown_charset(name: &str) -> SqlError {
     match palisade_catalog::charset::is_missing(name) {
         true => not_supported(format_args!("the character set {name}")),
         false => mysql_error!(ER_UNKNOWN_CHARACTER_SET, name),
+    }
+}
+
+/// 1273 for a collation that MySQL does not have either; 1235 for one that it has.
+pub fn unknown_collation(name: &str) -> SqlError {
+    match palisade_catalog::charset::is_missing(name) {
+        true => not_supported(format_args!("the collation {name}")),
+        false => mysql_error!(ER_UNKNOWN_COLLATION, name),
     }
 }

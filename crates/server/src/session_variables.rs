@@ -47,7 +47,7 @@ fn charset(name: &str) -> Result<Charset, MysqlError> {
 }
 
 fn collation(name: &str) -> Result<&'static Collation, MysqlError> {
-    Collation::by_name(name).ok_or_else(|| palisade_sql::bind::unknown_collation(name))
+    Collation::by_name(name).ok_or_else(|| palisade_expr::error::unknown_collation(name))
 }
 
 /// The zone of a `time_zone` value; SYSTEM is the machine's.

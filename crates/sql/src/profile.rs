@@ -18,8 +18,6 @@ use std::time::Duration;
 
 use palisade_catalog::{Decimal, Value};
 
-use crate::environment::{Awaited, Processes};
-
 /// Bytes of a statement's text that are kept.
 const TEXT_KEPT: usize = 300;
 /// Stages of a statement that are kept; what follows belongs to the last of them.
@@ -92,6 +90,11 @@ impl Profiles {
         }
     }
 
+    /// The stage that the statement is in.
+    pub fn stage(&self) -> Option<&'static str> {
+        Some(self.current.as_ref()?.stages.last()?.name)
+    }
+
     /// Whether there is a statement that has not been in this stage yet.
     pub fn lacks_stage(&self, name: &str) -> bool {
         let current = self.current.as_ref();
@@ -154,37 +157,6 @@ impl Profiles {
 /// So many parts of a second, as a number of seconds with `scale` digits after the point.
 pub fn seconds(parts: u128, scale: u8) -> Value {
     Value::Decimal(Decimal::new(i128::try_from(parts).unwrap_or(i128::MAX), scale))
-}
-
-/// The statement waits, if that is a stage of its own. Gives the one that it was in, for [`end_wait`].
-#[inline]
-pub fn begin_wait(
-    profiles: &mut Option<Box<Profiles>>,
-    host: &(impl Processes + ?Sized),
-    awaited: Awaited,
-) -> Option<&'static str> {
-    let profiles = profiles.as_mut()?;
-    let name = match awaited {
-        Awaited::MetadataLock => "Waiting for table metadata lock",
-        Awaited::NamedLock => "User lock",
-        Awaited::Time => "User sleep",
-        Awaited::Others | Awaited::Machine => return None,
-    };
-    let before = profiles.current.as_ref()?.stages.last()?.name;
-    profiles.begin_stage(name, host.monotonic());
-    Some(before)
-}
-
-/// A wait has ended.
-#[inline]
-pub fn end_wait(
-    profiles: &mut Option<Box<Profiles>>,
-    host: &(impl Processes + ?Sized),
-    before: Option<&'static str>,
-) {
-    if let (Some(profiles), Some(before)) = (profiles, before) {
-        profiles.begin_stage(before, host.monotonic());
-    }
 }
 
 /// The text without what ends a statement and is not of it.

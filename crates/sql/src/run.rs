@@ -13,11 +13,10 @@ use palisade_expr::session_state::{Killed, SessionState};
 use smallvec::SmallVec;
 
 use crate::environment::{Awaited, Environment, WaitOutcome};
-use crate::exec::{ExecContext, State};
+use crate::exec::{ExecContext, State, Waiter};
 use crate::plan::{Plan, Query};
-use crate::profile;
+use crate::profile::Profiles;
 use crate::sink::ResultSink;
-use crate::work::WorkDone;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its
@@ -99,20 +98,6 @@ async fn wait_with_deadline(cx: &mut ExecContext<'_, '_>, event: Event) -> SqlRe
     checked
 }
 
-/// What of a session a wait touches.
-pub struct Waiter<'a> {
-    /// The session, as far as expressions see it.
-    pub session: &'a SessionState,
-    /// The server.
-    pub host: &'a dyn Environment,
-    /// The session's transaction.
-    pub transaction: &'a mut Option<Transaction>,
-    /// What its statements have done.
-    pub work: &'a mut WorkDone,
-    /// How long the stages of its last statements took.
-    pub profiles: &'a mut Option<Box<profile::Profiles>>,
-}
-
 /// [`wait`] without a context; `until` says what for and until when, if there is a time at which it ends
 /// without an error.
 pub async fn wait_for(waiter: Waiter<'_>, event: Event, until: Option<(Awaited, i64)>) -> SqlResult<()> {
@@ -141,9 +126,9 @@ pub async fn wait_for(waiter: Waiter<'_>, event: Event, until: Option<(Awaited, 
         None => Awaited::Machine,
     };
     let begun = (row_lock.is_some() || awaits_table).then(|| host.unix_micros());
-    let stage = profile::begin_wait(profiles, host, awaited);
+    let stage = begin_wait_stage(profiles, host, awaited);
     let outcome = host.wait(session.connection_id, event, awaited, limit).await;
-    profile::end_wait(profiles, host, stage);
+    end_wait_stage(profiles, host, stage);
     if let Some(begun) = begun {
         let waited = host.unix_micros().saturating_sub(begun);
         work.lock_micros += u64::try_from(waited).unwrap_or(0);
@@ -163,6 +148,37 @@ pub async fn wait_for(waiter: Waiter<'_>, event: Event, until: Option<(Awaited, 
             }
             Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT))
         }
+    }
+}
+
+/// The statement waits, if that is a stage of its own. Gives the one that it was in, for [`end_wait_stage`].
+#[inline]
+fn begin_wait_stage(
+    profiles: &mut Option<Box<Profiles>>,
+    host: &dyn Environment,
+    awaited: Awaited,
+) -> Option<&'static str> {
+    let profiles = profiles.as_mut()?;
+    let name = match awaited {
+        Awaited::MetadataLock => "Waiting for table metadata lock",
+        Awaited::NamedLock => "User lock",
+        Awaited::Time => "User sleep",
+        Awaited::Others | Awaited::Machine => return None,
+    };
+    let before = profiles.stage()?;
+    profiles.begin_stage(name, host.monotonic());
+    Some(before)
+}
+
+/// A wait has ended.
+#[inline]
+fn end_wait_stage(
+    profiles: &mut Option<Box<Profiles>>,
+    host: &dyn Environment,
+    before: Option<&'static str>,
+) {
+    if let (Some(profiles), Some(before)) = (profiles, before) {
+        profiles.begin_stage(before, host.monotonic());
     }
 }
 

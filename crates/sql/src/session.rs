@@ -24,10 +24,9 @@ use palisade_engine::{AccessMode, Dictionary, Engine, IsolationLevel, Transactio
 
 use crate::bind::{Binder, BindingSession};
 use crate::command::CommandCounts;
-use crate::exec::{ExecutingSession, StatementContext};
+use crate::exec::{ExecutingSession, StatementContext, Waiter};
 use crate::plan::Plan;
 use crate::prepared_count::Counted;
-use crate::run::Waiter;
 use crate::show::information_schema::InformationSchema;
 use crate::view::SessionView;
 use crate::work::WorkDone;

@@ -21,10 +21,11 @@ use palisade_expr::{CastTarget, Coercibility, Expr, Node, Truth};
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
-use super::scope::{OuterColumn, Scope};
+use super::scope::Scope;
 use super::types::{Member, as_number, member_as_text, transcode_to};
 use crate::SqlResult;
 use crate::plan::conditions::expr_slots;
+use crate::plan::logical::OuterColumn;
 
 /// Bytes that an operand of BIT_AND and its like has at most.
 const LONGEST_BIT_STRING: u32 = 511;

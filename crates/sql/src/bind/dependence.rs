@@ -354,7 +354,7 @@ impl Undetermined<'_> {
                 expr.children(&mut |child| found = found.take().or_else(|| self.find(child)));
                 let query = self.binder.subqueries.get(subquery.number).and_then(Option::as_ref);
                 let outer = query.iter().flat_map(|query| &query.outer_columns);
-                let undetermined = |column: &&super::scope::OuterColumn| {
+                let undetermined = |column: &&crate::plan::logical::OuterColumn| {
                     self.local.contains(&column.slot) && !(self.is_determined)(column.slot, column.column)
                 };
                 found = found

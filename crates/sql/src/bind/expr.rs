@@ -23,8 +23,8 @@ use super::types::{
     date_text_as_number, member_as_text, text_length, transcode_to, variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
-use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::plan::logical::LogicalQuery;
+use crate::plan::pace::UNITS_AN_EXPRESSION;
 use crate::session::UserVariable;
 use crate::{SqlError, SqlResult};
 
@@ -510,7 +510,7 @@ impl Binder<'_> {
     fn collate(&mut self, operand: &ast::Expr, name: &str) -> SqlResult<Expr> {
         let mut operand = self.expr(operand)?;
         let Some(collation) = Collation::by_name(name) else {
-            return Err(crate::bind::unknown_collation(name));
+            return Err(palisade_expr::error::unknown_collation(name));
         };
         let charset = operand.ty.collation().get().charset;
         let bytes = matches!(

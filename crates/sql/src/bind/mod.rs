@@ -35,7 +35,6 @@ pub mod json;
 pub mod literal;
 pub mod locking;
 mod names;
-pub mod pace;
 mod predicate;
 pub mod row_rules;
 pub mod scope;
@@ -55,12 +54,12 @@ use palisade_expr::error::not_supported;
 use palisade_parser::{ParseError, WrongName, ast};
 
 use self::dependence::Derived;
-use self::pace::Pace;
 use crate::environment::Environment;
 use crate::locked_tables::SessionLocks;
 use crate::plan::conditions::OuterSlots;
 use crate::plan::logical::LogicalQuery;
 use crate::plan::lower::Planner;
+use crate::plan::pace::Pace;
 use crate::plan::reads::TableReads;
 use crate::plan::rules::Statement;
 use crate::plan::{Plan, Query};
@@ -92,14 +91,6 @@ impl CommonTable {
             query: table.query.clone(),
             recursive: with.recursive,
         })
-    }
-}
-
-/// 1273 for a collation that MySQL does not have either; 1235 for one that it has.
-pub fn unknown_collation(name: &str) -> SqlError {
-    match palisade_catalog::charset::is_missing(name) {
-        true => not_supported(format_args!("the collation {name}")),
-        false => mysql_error!(ER_UNKNOWN_COLLATION, name),
     }
 }
 
@@ -256,6 +247,12 @@ impl<'a> Binder<'a> {
     pub fn warn(&mut self, warning: SqlError) {
         self.cacheable = false;
         self.warnings.push(warning);
+    }
+
+    /// See [`Pace::checkpoint`].
+    #[inline]
+    pub fn checkpoint(&self, units: usize) -> SqlResult<()> {
+        self.pace.checkpoint(units)
     }
 
     /// A new slot of the frame.

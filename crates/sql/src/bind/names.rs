@@ -24,7 +24,8 @@ use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, ColumnName};
 
 use super::Binder;
-use super::scope::{Clause, OuterColumn, Scope, Source, same_name, written};
+use super::scope::{Clause, Scope, Source, same_name, written};
+use crate::plan::logical::OuterColumn;
 use crate::{SqlError, SqlResult};
 
 impl Source {

@@ -15,6 +15,7 @@ use palisade_parser::ast::ColumnName;
 
 use super::dependence::Derived;
 use crate::SqlResult;
+use crate::plan::logical::OuterColumn;
 use crate::sink::ColumnMeta;
 
 /// A part of a query, as error messages name it.
@@ -74,17 +75,6 @@ pub struct Source {
     pub columns: Vec<SourceColumn>,
     /// Whether an outer join can leave it without a row.
     pub outer: bool,
-}
-
-/// A column of an enclosing block that a block reads.
-#[derive(Debug, Clone)]
-pub struct OuterColumn {
-    /// Its table's slot.
-    pub slot: usize,
-    /// Its position.
-    pub column: usize,
-    /// Its name as it prints.
-    pub name: Arc<str>,
 }
 
 /// A query block while it is bound.

@@ -39,7 +39,7 @@ pub fn collation_of(
     let Some(name) = collation else {
         return Ok(charset.map_or(inherited, |charset| Collation::default_of(charset).id));
     };
-    let collation = Collation::by_name(name).ok_or_else(|| crate::bind::unknown_collation(name))?;
+    let collation = Collation::by_name(name).ok_or_else(|| palisade_expr::error::unknown_collation(name))?;
     match charset {
         Some(charset) if charset != collation.charset => {
             Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, name, charset.name()))

@@ -25,7 +25,6 @@ use crate::command::CommandCounts;
 use crate::environment::{Awaited, Environment};
 use crate::plan::Plan;
 use crate::profile::Profiles;
-use crate::run::Waiter;
 use crate::view::SessionView;
 use crate::virtual_tables::{DictionaryTables, RowSource};
 use crate::work::WorkDone;
@@ -232,4 +231,18 @@ impl<'a> ExecContext<'_, 'a> {
     pub fn take_turns(&mut self, rows: u32) -> SqlAttempt<()> {
         self.lend().take_turns(rows)
     }
+}
+
+/// What of a session a wait touches.
+pub struct Waiter<'a> {
+    /// The session, as far as expressions see it.
+    pub session: &'a SessionState,
+    /// The server.
+    pub host: &'a dyn Environment,
+    /// The session's transaction.
+    pub transaction: &'a mut Option<Transaction>,
+    /// What its statements have done.
+    pub work: &'a mut WorkDone,
+    /// How long the stages of its last statements took.
+    pub profiles: &'a mut Option<Box<Profiles>>,
 }

@@ -48,7 +48,7 @@ use palisade_expr::{Context, Expr, Slot};
 use crate::plan::{Limit, Operator};
 use crate::{SqlAttempt, SqlResult};
 
-pub use context::{ExecContext, ExecutingSession, StatementContext};
+pub use context::{ExecContext, ExecutingSession, StatementContext, Waiter};
 pub use subquery::SubqueryState;
 
 /// What one execution of an operator knows.

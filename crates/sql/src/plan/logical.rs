@@ -31,8 +31,18 @@ use palisade_schema::TableDecl;
 
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
-use crate::bind::scope::OuterColumn;
 use crate::sink::ColumnMeta;
+
+/// A column of an enclosing block that a block reads.
+#[derive(Debug, Clone)]
+pub struct OuterColumn {
+    /// Its table's slot.
+    pub slot: usize,
+    /// Its position.
+    pub column: usize,
+    /// Its name as it prints.
+    pub name: Arc<str>,
+}
 
 /// Tables of one join, as in MySQL.
 pub(crate) const MAX_TABLES: usize = 61;

@@ -18,7 +18,7 @@ use super::logical::{
 use super::premise::Premise;
 use super::{Limit, Operator, Query, Recursion};
 use crate::SqlResult;
-use crate::bind::pace::Pace;
+use crate::plan::pace::Pace;
 
 /// Makes operators of the logical plans of one statement.
 pub struct Planner<'a> {

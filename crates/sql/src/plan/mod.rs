@@ -3,7 +3,6 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`logical`] | what a query asks for, before anything says how it is done |
-//! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`rules`] | rewritings of it |
 //! | `print` | it as text |
 //! | [`lower`] | from it to operators: grouping, order, limit |
@@ -16,6 +15,8 @@
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`virtual_read`] | which columns and rows of a virtual table are made |
 //! | [`window`] | windows and their functions |
+//! | [`reads`] | how tables are read, as `Select_...` counts it |
+//! | [`pace`] | how long planning may compute before it lets others run |
 //! | `examined` | how many rows a plan would examine |
 //! | [`explain`] | a plan as EXPLAIN shows it |
 //!
@@ -31,6 +32,7 @@ mod extremes;
 pub mod join;
 pub mod logical;
 pub mod lower;
+pub mod pace;
 pub mod point;
 pub mod premise;
 mod print;
@@ -46,7 +48,7 @@ use palisade_engine::{ReadMode, Table};
 use palisade_schema::TableDecl;
 use smallvec::{SmallVec, smallvec};
 
-use crate::bind::scope::OuterColumn;
+use self::logical::OuterColumn;
 use crate::sink::ResultColumns;
 use crate::work::Work;
 use palisade_expr::aggregate::AggregateSpec;

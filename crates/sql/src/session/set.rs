@@ -117,7 +117,7 @@ impl Sql {
             None => default,
             Some(name) => {
                 let found = palisade_catalog::Collation::by_name(name)
-                    .ok_or_else(|| crate::bind::unknown_collation(name))?;
+                    .ok_or_else(|| palisade_expr::error::unknown_collation(name))?;
                 if found.charset != default.get().charset {
                     return Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, found.name, charset));
                 }

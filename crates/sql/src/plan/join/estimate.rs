@@ -21,11 +21,11 @@ use palisade_expr::{Expr, Node};
 use super::Planning;
 use super::path::{Candidate, Reading};
 use super::planned::{Conjunct, Planned, product_of};
-use crate::bind::pace::UNITS_AN_ACCESS;
 use crate::plan::access::{Access, RangeSpec};
 use crate::plan::cost;
 use crate::plan::logical::{JoinTree, Leaf};
 use crate::plan::lower::PlannedTable;
+use crate::plan::pace::UNITS_AN_ACCESS;
 use crate::plan::premise::{Looker, Premise, is_known};
 
 /// Ranges of a path that are looked for in the index at most: of a longer list the statistics tell enough.

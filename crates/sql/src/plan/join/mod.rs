@@ -46,7 +46,7 @@ use super::cost;
 use super::logical::{JoinTree, Leaf};
 use super::lower::Planner;
 use super::{JoinKind, Operator};
-use crate::bind::pace::UNITS_AN_ACCESS;
+use crate::plan::pace::UNITS_AN_ACCESS;
 
 /// What looking at a condition for a way to read a table counts as, in units of a nanosecond.
 const UNITS_A_CONDITION: usize = 512;
@@ -100,7 +100,7 @@ impl JoinPlanner<'_, '_> {
     /// Plans a tree of joins under conditions.
     ///
     /// Once the statement is to end what comes out is nothing: the caller asks
-    /// [`checkpoint`](crate::bind::pace::Pace::checkpoint), which fails.
+    /// [`checkpoint`](crate::plan::pace::Pace::checkpoint), which fails.
     pub fn plan(&self, tree: &JoinTree, conditions: Vec<Expr>) -> Joined {
         let planning = Planning {
             planner: self,

@@ -30,7 +30,7 @@ use self::semi_join::SemiJoin;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Leaf, LogicalQuery};
 use crate::SqlResult;
-use crate::bind::pace::Pace;
+use crate::plan::pace::Pace;
 
 pub use self::outer_to_inner::outer_to_inner;
 

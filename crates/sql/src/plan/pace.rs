@@ -15,7 +15,6 @@ use palisade_base::error_catalogue::ER_QUERY_INTERRUPTED;
 use palisade_base::mysql_error;
 use palisade_expr::pace::{LONG, LOOK};
 
-use super::Binder;
 use crate::environment::Environment;
 use crate::{SessionState, SqlError, SqlResult};
 
@@ -102,13 +101,5 @@ impl<'a> Pace<'a> {
     /// Whether the statement is to end, or binding to give way: the plan will be thrown away.
     pub fn is_over(&self, units: usize) -> bool {
         self.checkpoint(units).is_err()
-    }
-}
-
-impl Binder<'_> {
-    /// See [`Pace::checkpoint`].
-    #[inline]
-    pub fn checkpoint(&self, units: usize) -> SqlResult<()> {
-        self.pace.checkpoint(units)
     }
 }
