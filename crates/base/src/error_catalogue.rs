@@ -389,6 +389,7 @@ error_codes! {
     ER_MALFORMED_GTID_SET_SPECIFICATION = 1772, "HY000", "Malformed GTID set specification '%.200s'.";
     ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE = 1785, "HY000", "Statement violates GTID consistency: Updates to non-transactional tables can only be done in either autocommitted statements or single-statement transactions, and never in the same statement as updates to transactional tables.";
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME = 1788, "HY000", "The value of @@GLOBAL.GTID_MODE can only be changed one step at a time: OFF <-> OFF_PERMISSIVE <-> ON_PERMISSIVE <-> ON. Also note that this value must be stepped up or down simultaneously on all servers. See the Manual for instructions.";
+    ER_UNKNOWN_EXPLAIN_FORMAT = 1791, "HY000", "Unknown EXPLAIN format name: '%s'";
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, "25006", "Cannot execute statement in a READ ONLY transaction.";
     ER_TOO_LONG_TABLE_PARTITION_COMMENT = 1793, "HY000", "Comment for table partition '%-.64s' is too long (max = %lu)";
     ER_INNODB_ONLINE_LOG_TOO_BIG = 1799, "HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
@@ -621,6 +622,9 @@ error_codes! {
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
     ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
+    ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
+    ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
+    ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED = 6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
     ER_VALUE_OUT_OF_RANGE = 6527, "22008", "%s value is out of range in '%s'";
 }

@@ -223,8 +223,8 @@ system_variables! {
     EQ_RANGE_INDEX_DIVE_LIMIT = "eq_range_index_dive_limit", Both, dynamic, uint(200, 0, 4294967295, Plain), COMPATIBLE;
     ERROR_COUNT = "error_count", Session, fixed, uint(0, 0, u64::MAX, Plain), "Errors of the last statement.";
     EVENT_SCHEDULER = "event_scheduler", Global, dynamic, one_of(&["OFF", "ON", "DISABLED"], 0), "OFF and DISABLED are taken: there are no events yet.";
-    EXPLAIN_FORMAT = "explain_format", Both, dynamic, one_of(&["TRADITIONAL", "TRADITIONAL_STRICT", "TREE", "JSON"], 0), "No effect.";
-    EXPLAIN_JSON_FORMAT_VERSION = "explain_json_format_version", Both, dynamic, uint(2, 1, 2, Plain), COMPATIBLE;
+    EXPLAIN_FORMAT = "explain_format", Both, dynamic, one_of(&["TRADITIONAL", "TRADITIONAL_STRICT", "TREE", "JSON"], 2), "The format of an EXPLAIN that says none.";
+    EXPLAIN_JSON_FORMAT_VERSION = "explain_json_format_version", Both, dynamic, uint(2, 1, 2, Plain), "The form of EXPLAIN FORMAT=JSON: query blocks (1), or the steps of FORMAT=TREE (2).";
     EXPLICIT_DEFAULTS_FOR_TIMESTAMP = "explicit_defaults_for_timestamp", Both, dynamic, bool(true), COMPATIBLE;
     EXTERNAL_TABLE_SECONDARY_STORAGE_ENGINE = "external_table_secondary_storage_engine", Both, dynamic, text(""), COMPATIBLE;
     EXTERNAL_TABLE_STORAGE_ENGINE = "external_table_storage_engine", Both, dynamic, text(""), COMPATIBLE;

@@ -107,6 +107,12 @@ session_variables! { |settings, system|
         },
     /// `profiling`.
     profiling: bool = settings.bool(sysvar::PROFILING),
+    explain_format: ExplainVariable = match settings.enumerated(sysvar::EXPLAIN_FORMAT) {
+            2 => ExplainVariable::Tree,
+            3 => ExplainVariable::Json,
+            _ => ExplainVariable::Traditional,
+        },
+    explain_json_format_version: u64 = settings.uint(sysvar::EXPLAIN_JSON_FORMAT_VERSION),
     profiling_history_size: usize = settings.uint(sysvar::PROFILING_HISTORY_SIZE) as usize,
 }
 
@@ -117,6 +123,15 @@ pub enum CompletionType {
     NoChain,
     Chain,
     Release,
+}
+
+/// `explain_format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the value")]
+pub enum ExplainVariable {
+    Traditional,
+    Tree,
+    Json,
 }
 
 impl Default for SessionVariables {

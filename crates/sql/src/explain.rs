@@ -1,36 +1,74 @@
-//! EXPLAIN: planning what is explained. The text of a plan is in [`explain`](crate::plan::explain).
+//! EXPLAIN: what a statement would do, or has done.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `reading` | how a table is read, in words |
+//! | `rows` | FORMAT=TRADITIONAL |
+//! | `step` | FORMAT=TREE, and FORMAT=JSON of version 2 |
+//! | `blocks` | FORMAT=JSON of version 1 |
+//! | `document` | JSON as text |
+//! | `text` | names and numbers |
+//!
+//! The statement is planned with [notes](crate::plan::note), for this once: a plan that is kept has none.
+//! EXPLAIN ANALYZE executes that plan, throws its rows away, and shows what the notes have measured.
 
-use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+mod blocks;
+mod document;
+mod reading;
+mod rows;
+mod step;
+mod text;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::Value;
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 
+use self::document::{Object, Order};
+use self::step::{Step, Steps};
 use crate::bind::Binder;
 use crate::dml::change::{ChangePlan, bind_delete, bind_update};
 use crate::dml::insert::{InsertPlan, bind_insert};
-use crate::plan::Plan;
-use crate::plan::explain::{explain as explain_plan, explain_insert};
+use crate::plan::{Plan, note};
+use crate::session::ExplainVariable;
+use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 
+/// What MySQL says of a statement that its operators do not execute.
+const NOT_EXECUTABLE: &str = "<not executable by iterator executor>";
+
+/// How a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Rows,
+    Tree,
+    Blocks,
+    Steps,
+}
+
 /// What is explained, planned.
 enum Explained {
-    Query(Box<Plan>),
-    /// With the name of what it does.
-    Change(ChangePlan, &'static str),
+    Query(Arc<Plan>),
+    Change(ChangePlan),
     Insert(InsertPlan),
 }
 
 impl Explained {
     fn new(mut binder: Binder<'_>, statement: &Statement) -> SqlResult<Explained> {
+        binder.notes = true;
         Ok(match statement {
             Statement::Query(query) => {
                 let bound = binder.query(query)?;
-                Explained::Query(Box::new(binder.finish(Some(bound))?))
+                let max_execution_time = query.max_execution_time();
+                Explained::Query(Arc::new(Plan { max_execution_time, ..binder.finish(Some(bound))? }))
             }
-            Statement::Update(update) => Explained::Change(bind_update(binder, update)?, "UPDATE"),
-            Statement::Delete(delete) => Explained::Change(bind_delete(binder, delete)?, "DELETE"),
+            Statement::Update(update) => Explained::Change(bind_update(binder, update)?),
+            Statement::Delete(delete) => Explained::Change(bind_delete(binder, delete)?),
             Statement::Insert(insert) => Explained::Insert(bind_insert(binder, insert)?),
             _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
         })
@@ -39,9 +77,69 @@ impl Explained {
     fn plan(&self) -> &Plan {
         match self {
             Explained::Query(plan) => plan,
-            Explained::Change(change, _) => change.plan(),
+            Explained::Change(change) => change.plan(),
             Explained::Insert(insert) => insert.plan(),
         }
+    }
+
+    /// Has filters of tables measured by themselves.
+    fn split_filters(&mut self) {
+        if let Explained::Query(plan) = self
+            && let Some(plan) = Arc::get_mut(plan)
+        {
+            let subqueries = plan.subqueries.iter_mut().flatten().filter_map(Arc::get_mut);
+            plan.query.iter_mut().chain(subqueries).for_each(note::split_filters);
+        }
+    }
+
+    fn changed(&self) -> Changed<'_> {
+        match self {
+            Explained::Query(_) => Changed::Nothing,
+            Explained::Change(plan) => Changed::Rows(plan),
+            Explained::Insert(plan) => Changed::Inserted {
+                verb: if plan.is_replace() { "REPLACE" } else { "INSERT" },
+                table: plan.table_name(),
+            },
+        }
+    }
+
+    /// Whether it changes the rows of one table as they are found.
+    fn changes_one_table(&self) -> bool {
+        matches!(self, Explained::Change(plan) if plan.is_of_one_table())
+    }
+}
+
+/// What the statement that is explained changes.
+#[derive(Clone, Copy)]
+enum Changed<'p> {
+    Nothing,
+    Rows(&'p ChangePlan),
+    Inserted { verb: &'static str, table: &'p str },
+}
+
+impl Changed<'_> {
+    /// What it does to the rows of the table in a slot.
+    fn verb_of(&self, slot: usize) -> Option<&'static str> {
+        match self {
+            Changed::Rows(plan) if plan.changes(slot) => {
+                Some(if plan.is_update() { "UPDATE" } else { "DELETE" })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Numbers of the queries that are tables of other ones; those of subqueries in expressions come before.
+struct Numbers(u64);
+
+impl Numbers {
+    fn new(plan: &Plan) -> Numbers {
+        Numbers(plan.subqueries.len() as u64 + 2)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 += 1;
+        self.0 - 1
     }
 }
 
@@ -53,32 +151,168 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        if explain.analyze {
-            return Err(not_supported("EXPLAIN ANALYZE"));
-        }
+        let form = form(session, explain)?;
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(not_supported("EXPLAIN FOR CONNECTION"));
         };
-        if !matches!(**statement, Statement::Query(_)) {
+        let Some(schema) = &explain.schema else {
+            return self.explain_statement(session, explain, (statement, form), parameters, sink).await;
+        };
+        let before = session.state.database.clone();
+        self.use_database(session, schema)?;
+        let result = self.explain_statement(session, explain, (statement, form), parameters, sink).await;
+        session.state.database = before;
+        result
+    }
+
+    async fn explain_statement(
+        &self,
+        session: &mut Session,
+        explain: &ast::Explain,
+        (statement, form): (&Statement, Form),
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        if !matches!(statement, Statement::Query(_)) {
             session.check_branch()?;
         }
-        let format = explain.format.unwrap_or(ExplainFormat::Traditional);
-        if format == ExplainFormat::Json {
-            return Err(not_supported("EXPLAIN FORMAT=JSON"));
+        let mut explained =
+            self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
+        if explain.analyze {
+            explained.split_filters();
         }
-        let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
-        self.check_constants(session, &explained.plan().beforehand, parameters)?;
+        let plan = explained.plan();
+        plan.warnings.iter().for_each(|warning| session.state.warnings.warn(warning.clone()));
+        self.check_constants(session, &plan.beforehand, parameters)?;
+        session.check_branch_for(plan)?;
+        let is_measured = explain.analyze && self.execute_explained(session, &explained, parameters).await?;
+        let text = match form {
+            Form::Rows => {
+                rows::send(explained.plan(), explained.changed(), sink)?;
+                return Ok(Completion::of_rows());
+            }
+            Form::Tree if explain.analyze && explained.changes_one_table() => {
+                format!("-> {NOT_EXECUTABLE}\n")
+            }
+            Form::Tree => tree(&explained, is_measured).lines(),
+            Form::Blocks => blocks::document(explained.plan(), explained.changed()).text(Order::AsAdded),
+            Form::Steps => steps(&explained, is_measured),
+        };
+        let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
+        if let Some(name) = &explain.into {
+            let mut context = session.context(&**self.host(), self.engine(), &[], None);
+            let name = name.to_lowercase().into();
+            palisade_expr::eval::assign(&mut context.view().lend(), &name, Value::bytes(text), &ty)?;
+            return Ok(Completion::default());
+        }
+        sink.columns(&[ColumnMeta::computed("EXPLAIN", ty)])?;
+        sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
+        Ok(Completion::of_rows())
+    }
+
+    /// Executes what is explained, if EXPLAIN ANALYZE does: as in MySQL a query, and a change of the rows of a
+    /// join. Says whether it did.
+    async fn execute_explained(
+        &self,
+        session: &mut Session,
+        explained: &Explained,
+        parameters: &[Value],
+    ) -> SqlResult<bool> {
         match explained {
             Explained::Query(plan) => {
-                session.check_branch_for(&plan)?;
-                explain_plan(&plan, "SIMPLE", format, sink)?;
+                Box::pin(self.run_query(session, plan.clone(), parameters, &mut Discarded)).await?;
+                Ok(true)
             }
-            Explained::Change(change, name) => explain_plan(change.plan(), name, format, sink)?,
-            Explained::Insert(insert) => match insert.query_plan() {
-                Some(plan) => explain_plan(plan, "SIMPLE", format, sink)?,
-                None => explain_insert(insert.table_name(), sink)?,
-            },
+            Explained::Change(plan) if !plan.is_of_one_table() => {
+                Box::pin(self.change(session, plan, parameters)).await?;
+                Ok(true)
+            }
+            Explained::Change(_) | Explained::Insert(_) => Ok(false),
         }
-        Ok(Completion::of_rows())
+    }
+}
+
+/// How the plan is shown: as the statement says, or as `explain_format` does.
+fn form(session: &Session, explain: &ast::Explain) -> SqlResult<Form> {
+    let variables = &session.state.variables;
+    let blocks = variables.explain_json_format_version == 1;
+    let json = if blocks { Form::Blocks } else { Form::Steps };
+    if let Some(ExplainFormat::Unknown(name)) = &explain.format {
+        return Err(mysql_error!(ER_UNKNOWN_EXPLAIN_FORMAT, name));
+    }
+    if explain.into.is_some() {
+        match explain.format {
+            Some(ExplainFormat::Json) => {}
+            Some(ExplainFormat::Tree) => {
+                return Err(mysql_error!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TREE"));
+            }
+            Some(_) => return Err(mysql_error!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TRADITIONAL")),
+            None => return Err(mysql_error!(ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED)),
+        }
+    }
+    let form = match (&explain.format, variables.explain_format) {
+        (Some(ExplainFormat::Json), _) | (None, ExplainVariable::Json) => json,
+        (Some(ExplainFormat::Tree), _) | (None, ExplainVariable::Tree) => Form::Tree,
+        (None, ExplainVariable::Traditional) if explain.analyze => Form::Tree,
+        _ if explain.analyze => return Err(not_supported("EXPLAIN ANALYZE with TRADITIONAL format")),
+        _ => Form::Rows,
+    };
+    if form == Form::Blocks && explain.analyze {
+        return Err(mysql_error!(ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED));
+    }
+    Ok(form)
+}
+
+/// The steps of a statement.
+fn tree(explained: &Explained, is_measured: bool) -> Step {
+    let plan = explained.plan();
+    let found = plan.query.as_ref().map(|query| Steps::new(plan, is_measured).whole(query));
+    let before = || Step::new("Rows fetched before execution", "rows_fetched_before_execution");
+    match explained {
+        Explained::Query(_) => found.unwrap_or_else(before),
+        Explained::Change(change) => {
+            let verb = if change.is_update() { "Update" } else { "Delete from" };
+            let how = if change.collects() { "buffered" } else { "immediate" };
+            Step::new(format!("{verb} {} ({how})", change.target_names()), "").over(found)
+        }
+        Explained::Insert(insert) => {
+            let (verb, values, select) = match insert.is_replace() {
+                true => ("Replace", "replace_values", "replace_select"),
+                false => ("Insert", "insert_values", "insert_select"),
+            };
+            let access_type = if found.is_some() { select } else { values };
+            Step::new(format!("{verb} into {}", insert.table_name()), access_type)
+                .with("table_name", insert.table_name())
+                .over([found.unwrap_or_else(before)])
+        }
+    }
+}
+
+/// FORMAT=JSON of version 2.
+fn steps(explained: &Explained, is_measured: bool) -> String {
+    let query_type = match explained {
+        Explained::Query(_) => "select",
+        Explained::Change(plan) if plan.is_update() => "update",
+        Explained::Change(_) => "delete",
+        Explained::Insert(plan) if plan.is_replace() => "replace",
+        Explained::Insert(_) => "insert",
+    };
+    let mut document = Object::default();
+    document.add("query_plan", tree(explained, is_measured).object());
+    document.add("query_type", query_type);
+    document.add("json_schema_version", "2.0");
+    document::Document::from(document).text(Order::Sorted)
+}
+
+/// Takes the rows of a query that is executed to be measured.
+struct Discarded;
+
+impl ResultSink for Discarded {
+    fn columns(&mut self, _columns: &[ColumnMeta]) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, _values: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
     }
 }

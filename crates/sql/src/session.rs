@@ -35,7 +35,7 @@ use crate::{Host, SqlResult};
 pub use palisade_expr::session_state::{
     Authority, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, UserVariable,
 };
-pub use palisade_expr::session_variables::{CompletionType, SessionVariables};
+pub use palisade_expr::session_variables::{CompletionType, ExplainVariable, SessionVariables};
 
 /// A transaction's characteristics set for the next one only (`SET TRANSACTION` without a scope).
 #[derive(Debug, Clone, Copy, Default)]

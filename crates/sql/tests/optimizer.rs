@@ -48,7 +48,7 @@ fn skewed(client: &mut Client, rows: u64) {
 /// The rows that EXPLAIN expects of the only table of a query.
 fn expected(client: &mut Client, condition: &str) -> f64 {
     let tree = client.run(&format!("EXPLAIN FORMAT=TREE SELECT v FROM s WHERE {condition}"));
-    let rows = tree.rsplit_once("(rows=").and_then(|(_, rest)| rest.split_once(')'));
+    let rows = tree.split_once(" rows=").and_then(|(_, rest)| rest.split_once(')'));
     rows.and_then(|(rows, _)| rows.parse().ok()).unwrap_or_else(|| panic!("{tree}"))
 }
 

@@ -252,12 +252,14 @@ pub struct Explain {
 }
 
 /// FORMAT.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the keyword")]
 pub enum ExplainFormat {
     Traditional,
     Json,
     Tree,
+    /// A name that no format has.
+    Unknown(String),
 }
 
 /// What is explained.

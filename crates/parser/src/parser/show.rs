@@ -349,12 +349,12 @@ impl Parser<'_> {
         let mut format = None;
         if self.accept(Keyword::FORMAT) {
             self.expect_symbol(b'=')?;
-            let start = self.token.start;
-            format = Some(match self.name_or_string()?.to_ascii_lowercase().as_str() {
+            let name = self.name_or_string()?;
+            format = Some(match name.to_ascii_lowercase().as_str() {
                 "traditional" => ExplainFormat::Traditional,
                 "json" => ExplainFormat::Json,
                 "tree" => ExplainFormat::Tree,
-                _ => return Err(super::Rejected(start)),
+                _ => ExplainFormat::Unknown(name),
             });
         }
         let into = if self.accept(Keyword::INTO) { Some(self.assigned_variable()?) } else { None };

@@ -62,7 +62,7 @@ use crate::plan::lower::Planner;
 use crate::plan::pace::Pace;
 use crate::plan::reads::TableReads;
 use crate::plan::rules::Statement;
-use crate::plan::{Plan, Query};
+use crate::plan::{Plan, Query, note};
 use crate::view::SessionView;
 use crate::virtual_tables::DictionaryTables;
 use crate::{SessionState, SqlError, SqlResult};
@@ -193,6 +193,8 @@ pub struct Binder<'a> {
     pub bound: usize,
     /// What it has cost so far, and whether it is to end.
     pub pace: Pace<'a>,
+    /// Whether the plan is explained: its operators are [noted](crate::plan::note).
+    pub notes: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -239,6 +241,7 @@ impl<'a> Binder<'a> {
             warnings: Vec::new(),
             bound: 0,
             pace: Pace::new(view.state, host, gives_way),
+            notes: false,
         }
     }
 
@@ -309,13 +312,18 @@ impl<'a> Binder<'a> {
         statement.rewrite(query.as_mut())?;
         let subqueries = statement.subqueries;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
-        let query = lower(&mut planner, query)?;
-        let subqueries = subqueries.into_iter().map(|query| {
-            let query = query.map(|query| planner.query(query)).transpose()?;
-            Ok(query.map(Arc::new))
-        });
-        let subqueries: Vec<Option<Arc<Query>>> = subqueries.collect::<SqlResult<_>>()?;
+        planner.notes = self.notes;
+        let mut query = lower(&mut planner, query)?;
+        let planned = subqueries.into_iter().map(|query| query.map(|query| planner.query(query)).transpose());
+        let mut subqueries: Vec<Option<Query>> = planned.collect::<SqlResult<_>>()?;
         let premises = planner.premises.take();
+        // What it keeps of derived tables shares them with the operators that read them.
+        drop(planner);
+        if self.notes {
+            query.iter_mut().chain(subqueries.iter_mut().flatten()).for_each(note::add_to);
+        }
+        let subqueries: Vec<Option<Arc<Query>>> =
+            subqueries.into_iter().map(|query| query.map(Arc::new)).collect();
         let point = match &query {
             Some(query) if subqueries.iter().all(Option::is_none) => crate::plan::point::PointPlan::of(query),
             _ => None,

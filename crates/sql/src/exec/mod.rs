@@ -12,6 +12,7 @@
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
 //! | [`kept`] | rows set aside |
+//! | `noted` | measuring an operator |
 //! | [`sort`] | sorting, limits |
 //! | [`distinct`] | removing duplicates |
 //! | [`spill`] | rows in temporary files |
@@ -27,6 +28,7 @@ pub mod context;
 pub mod distinct;
 pub mod join;
 pub mod kept;
+mod noted;
 pub mod recursive;
 pub mod scan;
 pub mod set;
@@ -71,6 +73,7 @@ pub enum State {
     Union(Box<set::UnionState>),
     Derived(Box<set::DerivedState>),
     Window(Box<window::WindowState>),
+    Noted(Box<noted::NotedState>),
     Recursive { state: Box<recursive::RecursiveState>, correlated: bool },
     Working { next: usize },
 }
@@ -82,6 +85,7 @@ impl State {
             State::Scan(scan) => scan.hint_stop(),
             State::Filter { input, .. } | State::Project { input, .. } => input.hint_stop(),
             State::NestedLoop(join) => join.hint_stop(),
+            State::Noted(noted) => noted.input().hint_stop(),
             _ => {}
         }
     }
@@ -92,6 +96,7 @@ impl State {
             State::Virtual(state) => state.hint_again(),
             State::Filter { input, .. } | State::Project { input, .. } => input.hint_again(),
             State::NestedLoop(join) => join.hint_again(),
+            State::Noted(noted) => noted.input().hint_again(),
             _ => {}
         }
     }
@@ -136,6 +141,9 @@ impl State {
             Operator::Window { input, .. } => {
                 State::Window(Box::new(window::WindowState::new(State::new(input), input)))
             }
+            Operator::Noted { input, .. } => {
+                State::Noted(Box::new(noted::NotedState::new(State::new(input))))
+            }
             Operator::Derived { query, .. } => {
                 State::Derived(Box::new(set::DerivedState::new(State::new(&query.root))))
             }
@@ -163,6 +171,7 @@ impl State {
             State::Union(state) => state.reset(),
             State::Derived(state) => state.reset(),
             State::Window(state) => state.reset(),
+            State::Noted(state) => state.reset(),
             State::Recursive { state, correlated } => state.reset(*correlated),
             State::Working { next } => *next = 0,
         }
@@ -272,6 +281,7 @@ impl State {
                 next_passing(cx, &rows, next, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
+            (State::Noted(state), Operator::Noted { input, note }) => state.next(cx, input, note),
             _ => unreachable!("a state mirrors its plan"),
         }
     }

@@ -30,6 +30,8 @@ pub struct Planner<'a> {
     pub pace: Pace<'a>,
     /// What of the data the plans of blocks were chosen by.
     pub premises: RefCell<Vec<Premise>>,
+    /// Whether operators are [noted](super::note).
+    pub notes: bool,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
     /// Queries that are tables of other ones and have been planned, by their slots.
@@ -74,7 +76,7 @@ impl<'a> Planner<'a> {
         };
         let outer = subqueries.iter().map(outer).collect();
         let premises = RefCell::default();
-        Planner { dictionary, parameters, pace, premises, outer, tables: HashMap::new() }
+        Planner { dictionary, parameters, pace, premises, notes: false, outer, tables: HashMap::new() }
     }
 
     /// The query in this slot, which is planned before the joins that read it.

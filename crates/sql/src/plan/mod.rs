@@ -18,7 +18,7 @@
 //! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`pace`] | how long planning may compute before it lets others run |
 //! | `examined` | how many rows a plan would examine |
-//! | [`explain`] | a plan as EXPLAIN shows it |
+//! | [`note`] | what EXPLAIN tells of operators |
 //!
 //! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when a scan
 //! opens.
@@ -27,11 +27,11 @@ pub mod access;
 pub mod conditions;
 pub mod cost;
 mod examined;
-pub mod explain;
 mod extremes;
 pub mod join;
 pub mod logical;
 pub mod lower;
+pub mod note;
 pub mod pace;
 pub mod point;
 pub mod premise;
@@ -267,6 +267,11 @@ pub enum Operator {
         input: Box<Operator>,
         window: window::WindowPlan,
     },
+    /// What EXPLAIN tells of an operator.
+    Noted {
+        input: Box<Operator>,
+        note: Arc<note::Note>,
+    },
     /// A derived table: the rows of a query, kept to be read more than once.
     Derived {
         slot: usize,
@@ -340,6 +345,7 @@ impl Operator {
             | Operator::Project { input, .. }
             | Operator::Distinct { input, .. }
             | Operator::Window { input, .. }
+            | Operator::Noted { input, .. }
             | Operator::Limit { input, .. } => smallvec![&**input],
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
                 smallvec![&**left, &**right]
@@ -373,6 +379,7 @@ impl Operator {
             | Operator::HashJoin { .. }
             | Operator::Filter { .. }
             | Operator::Sort { .. }
+            | Operator::Noted { .. }
             | Operator::Limit { .. } => self.inputs().iter().for_each(|input| input.slots(out)),
             Operator::Window { input, window } => {
                 input.slots(out);

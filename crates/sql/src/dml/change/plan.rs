@@ -264,7 +264,7 @@ fn finish_change(
     let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
     collect |= plan.subqueries.iter().flatten().any(is_read);
     let plan = Arc::new(plan);
-    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
+    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update, is_of_one_table: single })
 }
 
 /// Of a table that is joined with itself all assignments are computed from the rows as they were found.
@@ -308,9 +308,10 @@ fn by_key(operator: &Operator, slot: usize) -> bool {
         Operator::Scan { slot: own, access, .. } if *own == slot => {
             access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
         }
-        Operator::NestedLoop { .. } | Operator::HashJoin { .. } | Operator::Filter { .. } => {
-            operator.inputs().iter().any(|input| by_key(input, slot))
-        }
+        Operator::NestedLoop { .. }
+        | Operator::HashJoin { .. }
+        | Operator::Filter { .. }
+        | Operator::Noted { .. } => operator.inputs().iter().any(|input| by_key(input, slot)),
         _ => false,
     }
 }
@@ -331,7 +332,7 @@ fn moves(operator: &Operator, target: &Target) -> bool {
                         || target.assignments.iter().any(|(assigned, _)| *assigned == column)
                 })
         }
-        Operator::Filter { input, .. } => moves(input, target),
+        Operator::Filter { input, .. } | Operator::Noted { input, .. } => moves(input, target),
         _ => true,
     }
 }

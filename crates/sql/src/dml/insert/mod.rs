@@ -74,14 +74,14 @@ impl InsertPlan {
         &self.table.name
     }
 
+    /// Whether it is a REPLACE.
+    pub(crate) fn is_replace(&self) -> bool {
+        self.replace
+    }
+
     /// What its expressions run on, and what finds the rows, if a query does.
     pub fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// What finds the rows, if a query does.
-    pub fn query_plan(&self) -> Option<&Plan> {
-        self.plan.query.as_ref().map(|_| &*self.plan)
     }
 }
 

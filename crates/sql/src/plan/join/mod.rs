@@ -112,7 +112,11 @@ impl JoinPlanner<'_, '_> {
         };
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
         let planned = planning.whole(tree, pool);
-        Joined { operator: planned.operator(), rows: planned.rows, ordered: planned.ordered }
+        let operator = match self.planner.notes {
+            true => planned.noted_operator(),
+            false => planned.operator(),
+        };
+        Joined { operator, rows: planned.rows, ordered: planned.ordered }
     }
 }
 

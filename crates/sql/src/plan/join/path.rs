@@ -15,6 +15,7 @@ use crate::plan::access::{Access, KeyPart, RangeSpec, index_parts};
 use crate::plan::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
 use crate::plan::cost;
 use crate::plan::logical::{TableLeaf, VirtualLeaf};
+use crate::plan::note;
 use crate::plan::premise::Premise;
 use crate::plan::virtual_read::VirtualRead;
 use palisade_expr::{Comparison, Expr, Node};
@@ -50,6 +51,8 @@ impl<'t> Planning<'_, '_, 't> {
         let order = self.planner.joining.order.as_ref().filter(|_| want == Want::Ordered);
         let wanted = order.filter(|order| order.slot == slot);
         let mut candidates = self.candidates(leaf, &reading, wanted);
+        let narrowed = candidates.iter().filter(|candidate| candidate.is_narrowed());
+        let possible = narrowed.fold(0, |set, candidate| set | 1u64 << candidate.access.index.min(63));
         let finds_one = |candidate: &Candidate| candidate.access.unique;
         if self.is_single() && leaf.hints.is_empty() && candidates.iter().any(finds_one) {
             // There is nothing better, and no other table to be told how many rows there are.
@@ -75,13 +78,14 @@ impl<'t> Planning<'_, '_, 't> {
         if self.is_single() {
             self.premises_of_table(table, &candidates, number);
         }
-        let Candidate { access, taken, ordered, .. } = candidates.swap_remove(number);
+        let Candidate { access, taken, ordered, rows, .. } = candidates.swap_remove(number);
+        let reading = note::Reading { examined: rows, possible };
         let mut position = 0;
         pool.retain(|_| {
             position += 1;
             !taken.contains(&(position - 1))
         });
-        let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found });
+        let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found, reading });
         Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
     }
 

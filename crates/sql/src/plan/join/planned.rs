@@ -11,6 +11,7 @@ use crate::plan::conditions::expr_slots;
 use crate::plan::cost::{self, selectivity};
 use crate::plan::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::plan::lower::PlannedTable;
+use crate::plan::note::{self, Estimate, Reading};
 use crate::plan::virtual_read::VirtualRead;
 use crate::plan::{Access, JoinKind, Operator};
 use palisade_expr::{Comparison, Domain, Expr, Node};
@@ -227,6 +228,7 @@ pub(super) enum Shape<'t> {
         access: Access,
         filter: Pool,
         rows: f64,
+        reading: Reading,
     },
     Virtual {
         leaf: &'t VirtualLeaf,
@@ -312,9 +314,9 @@ impl<'t> Planned<'t> {
             Shape::Filter { input, conditions: others } => {
                 Shape::Filter { input: input.clone().guarded(conditions), conditions: others.clone() }
             }
-            Shape::Table { leaf, access, filter, rows } => {
+            Shape::Table { leaf, access, filter, rows, reading } => {
                 let filter = conditions.iter().chain(filter).cloned().collect();
-                Shape::Table { leaf, access: access.clone(), filter, rows: rows * part }
+                Shape::Table { leaf, access: access.clone(), filter, rows: rows * part, reading: *reading }
             }
             _ => return self.filtered(conditions),
         };
@@ -334,11 +336,33 @@ impl<'t> Planned<'t> {
         }
     }
 
+    /// Its operators, noted.
+    pub(super) fn noted_operator(&self) -> Operator {
+        let noted = &|planned: &Planned<'t>, operator| {
+            let reading = match &*planned.shape {
+                Shape::Table { reading, .. } => Some(*reading),
+                _ => None,
+            };
+            let Planned { rows, cost, .. } = *planned;
+            match operator {
+                // What is read whole is thought of by what it is made of.
+                whole @ (Operator::Derived { .. } | Operator::Recursive { .. }) => whole,
+                operator => note::noted(operator, Estimate { rows, cost, startup: None }, reading),
+            }
+        };
+        self.operator_by(noted)
+    }
+
     /// Its operators.
     pub(super) fn operator(&self) -> Operator {
-        match &*self.shape {
+        self.operator_by(&|_, operator| operator)
+    }
+
+    /// Its operators, each as `make` makes it of what it would be.
+    fn operator_by(&self, make: &dyn Fn(&Planned<'t>, Operator) -> Operator) -> Operator {
+        let operator = match &*self.shape {
             Shape::Nothing => Operator::Dual,
-            Shape::Table { leaf, access, filter, rows } => Operator::Scan {
+            Shape::Table { leaf, access, filter, rows, .. } => Operator::Scan {
                 slot: leaf.slot,
                 table: leaf.table.clone(),
                 alias: leaf.alias.clone(),
@@ -356,11 +380,11 @@ impl<'t> Planned<'t> {
             },
             Shape::Whole { leaf, table, filter } => whole_operator(leaf, table.clone(), all_of(filter)),
             Shape::Filter { input, conditions } => match all_of(conditions) {
-                Some(condition) => Operator::Filter { input: Box::new(input.operator()), condition },
-                None => input.operator(),
+                Some(condition) => Operator::Filter { input: Box::new(input.operator_by(make)), condition },
+                None => input.operator_by(make),
             },
             Shape::Hash { left, right, kind, keys, rest, keeps } => {
-                let (left, right) = (left.operator(), right.operator());
+                let (left, right) = (left.operator_by(make), right.operator_by(make));
                 let mut right_slots = Vec::new();
                 // Whether there is a match is all that is asked where no condition is left.
                 if !matches!(kind, JoinKind::Semi | JoinKind::Anti) || !rest.is_empty() {
@@ -377,12 +401,13 @@ impl<'t> Planned<'t> {
                 }
             }
             Shape::Nested { left, right, kind } => Operator::NestedLoop {
-                left: Box::new(left.operator()),
-                right: Box::new(right.operator()),
+                left: Box::new(left.operator_by(make)),
+                right: Box::new(right.operator_by(make)),
                 kind: *kind,
                 condition: None,
             },
-        }
+        };
+        make(self, operator)
     }
 }
 

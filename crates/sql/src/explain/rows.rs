@@ -1,0 +1,383 @@
+//! FORMAT=TRADITIONAL: a row for each table, in the order in which they are joined.
+
+use std::sync::Arc;
+
+use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+
+use super::reading::{access_type, index_name, key_length, key_parts, possible_keys, references};
+use super::{Changed, Numbers};
+use crate::plan::access::Access;
+use crate::plan::note::Note;
+use crate::plan::{JoinKind, Operator, Plan, Query, SetStep};
+use crate::sink::ColumnMeta;
+use crate::{ResultSink, SqlResult};
+
+/// A row.
+#[derive(Debug, Default)]
+struct Line {
+    id: Option<u64>,
+    select_type: &'static str,
+    table: String,
+    access: &'static str,
+    possible: Vec<String>,
+    key: Option<String>,
+    key_length: Option<u64>,
+    references: Vec<String>,
+    rows: Option<f64>,
+    filtered: Option<f64>,
+    extra: Vec<String>,
+}
+
+/// Makes the rows of a plan.
+pub(super) struct Lines<'p> {
+    plan: &'p Plan,
+    changed: Changed<'p>,
+    numbers: Numbers,
+    lines: Vec<Line>,
+    /// Queries that are tables of the block whose rows are made.
+    inner: Vec<(u64, Inner)>,
+}
+
+/// A query whose rows follow those of the block that reads it.
+enum Inner {
+    Derived(Arc<Query>),
+    Recursive(Arc<crate::plan::Recursion>),
+}
+
+/// The rows of a statement's plan.
+pub(super) fn send(plan: &Plan, changed: Changed<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    let mut lines =
+        Lines { plan, changed, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new() };
+    lines.statement();
+    send_lines(&lines.lines, sink)
+}
+
+impl Lines<'_> {
+    fn statement(&mut self) {
+        if let Changed::Inserted { verb, table } = &self.changed {
+            let (select_type, table) = (*verb, (*table).to_owned());
+            self.lines.push(Line { id: Some(1), select_type, table, access: "ALL", ..Line::default() });
+        }
+        let plan = self.plan;
+        let Some(query) = &plan.query else { return };
+        let is_simple = plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
+        self.query(query, 1, if is_simple { "SIMPLE" } else { "PRIMARY" });
+        for (number, subquery) in plan.subqueries.iter().enumerate() {
+            let Some(subquery) = subquery else { continue };
+            let is_dependent = !subquery.outer_slots.is_empty();
+            let kind = if is_dependent { "DEPENDENT SUBQUERY" } else { "SUBQUERY" };
+            self.query(subquery, number as u64 + 2, kind);
+        }
+    }
+
+    fn query(&mut self, query: &Query, id: u64, select_type: &'static str) {
+        let outer = std::mem::take(&mut self.inner);
+        self.block(&query.root, id, select_type);
+        let inner = std::mem::replace(&mut self.inner, outer);
+        for (id, inner) in inner {
+            match inner {
+                Inner::Derived(query) => self.query(&query, id, "DERIVED"),
+                Inner::Recursive(recursion) => {
+                    self.query(&recursion.seed, id, "DERIVED");
+                    for step in &recursion.steps {
+                        let id = self.numbers.next();
+                        let start = self.lines.len();
+                        self.query(step, id, "UNION");
+                        if let Some(line) = self.lines.get_mut(start) {
+                            line.extra.insert(0, "Recursive".to_owned());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, root: &Operator, id: u64, select_type: &'static str) {
+        if let Some((inputs, steps, is_sorted)) = combination(root, false) {
+            return self.combination(inputs, steps, is_sorted, (id, select_type));
+        }
+        let start = self.lines.len();
+        self.tables(root, id, select_type, None);
+        let mut extra = Vec::new();
+        notes(root, &mut extra);
+        match self.lines.get_mut(start) {
+            Some(line) => line.extra.extend(extra.into_iter().map(str::to_owned)),
+            None => {
+                let extra = vec!["No tables used".to_owned()];
+                self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
+            }
+        }
+    }
+
+    fn combination(
+        &mut self,
+        inputs: &[Operator],
+        steps: &[SetStep],
+        is_sorted: bool,
+        (id, select_type): (u64, &'static str),
+    ) {
+        let mut ids = vec![id];
+        self.block_of_input(inputs.first(), id, select_type);
+        let (mut word, mut kind) = ("union", "UNION");
+        for (input, step) in inputs.iter().skip(1).zip(steps) {
+            let id = self.numbers.next();
+            (word, kind) = match step {
+                SetStep::Union | SetStep::UnionAll => ("union", "UNION"),
+                SetStep::Except { .. } => ("except", "EXCEPT"),
+                SetStep::Intersect { .. } => ("intersect", "INTERSECT"),
+            };
+            ids.push(id);
+            self.block_of_input(Some(input), id, kind);
+        }
+        if !is_sorted && steps.iter().all(|step| *step == SetStep::UnionAll) {
+            return;
+        }
+        let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+        let mut extra = vec!["Using temporary".to_owned()];
+        if is_sorted {
+            extra.push("Using filesort".to_owned());
+        }
+        self.lines.push(Line {
+            id: Some(self.numbers.next()),
+            select_type: match kind {
+                "EXCEPT" => "EXCEPT RESULT",
+                "INTERSECT" => "INTERSECT RESULT",
+                _ => "UNION RESULT",
+            },
+            table: format!("<{word}{}>", ids.join(",")),
+            access: "ALL",
+            extra,
+            ..Line::default()
+        });
+    }
+
+    fn block_of_input(&mut self, input: Option<&Operator>, id: u64, select_type: &'static str) {
+        if let Some(input) = input {
+            self.block(input, id, select_type);
+        }
+    }
+
+    fn tables(&mut self, operator: &Operator, id: u64, select_type: &'static str, note: Option<&Note>) {
+        match operator {
+            Operator::Noted { input, note } => self.tables(input, id, select_type, Some(note)),
+            Operator::Nothing => {
+                let extra = vec!["Impossible WHERE".to_owned()];
+                self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
+            }
+            Operator::Scan { .. } => self.scan(operator, id, select_type, note),
+            Operator::Virtual { table, alias, filter, .. } => {
+                let table = if alias.is_empty() { table.name.to_owned() } else { alias.clone() };
+                let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
+                let line = Line { id: Some(id), select_type, table, access: "ALL", extra, ..Line::default() };
+                self.lines.push(line);
+            }
+            Operator::NestedLoop { left, right, kind, .. } => {
+                self.tables(left, id, select_type, None);
+                let left = self.lines.last().map(|line| line.table.clone()).unwrap_or_default();
+                let start = self.lines.len();
+                self.tables(right, id, select_type, None);
+                let word = match kind {
+                    JoinKind::Semi => format!("FirstMatch({left})"),
+                    JoinKind::Anti => "Not exists".to_owned(),
+                    JoinKind::Inner | JoinKind::Left => return,
+                };
+                // Of several tables the last one's match is the first.
+                if let Some(line) = self.lines.get_mut(start..).and_then(|lines| lines.last_mut()) {
+                    line.extra.push(word);
+                }
+            }
+            Operator::HashJoin { left, right, .. } => {
+                self.tables(left, id, select_type, None);
+                let start = self.lines.len();
+                self.tables(right, id, select_type, None);
+                if let Some(line) = self.lines.get_mut(start) {
+                    line.extra.push("Using join buffer (hash join)".to_owned());
+                }
+            }
+            Operator::Derived { query, filter, .. } => {
+                let rows = crate::plan::note::estimate(&query.root).rows;
+                self.kept(id, select_type, Some(rows), filter.is_some(), Inner::Derived(query.clone()));
+            }
+            Operator::Recursive { recursion, filter, .. } => {
+                self.kept(id, select_type, None, filter.is_some(), Inner::Recursive(recursion.clone()));
+            }
+            Operator::Working { alias, filter, .. } => {
+                let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
+                let table = alias.clone();
+                let line = Line { id: Some(id), select_type, table, access: "ALL", extra, ..Line::default() };
+                self.lines.push(line);
+            }
+            Operator::Union { .. } => {}
+            other => other.inputs().iter().for_each(|input| self.tables(input, id, select_type, None)),
+        }
+    }
+
+    fn kept(
+        &mut self,
+        id: u64,
+        select_type: &'static str,
+        rows: Option<f64>,
+        is_filtered: bool,
+        inner: Inner,
+    ) {
+        let number = self.numbers.next();
+        self.inner.push((number, inner));
+        self.lines.push(Line {
+            id: Some(id),
+            select_type,
+            table: format!("<derived{number}>"),
+            access: "ALL",
+            rows,
+            filtered: Some(100.0),
+            extra: if is_filtered { vec!["Using where".to_owned()] } else { Vec::new() },
+            ..Line::default()
+        });
+    }
+
+    fn scan(&mut self, operator: &Operator, id: u64, select_type: &'static str, note: Option<&Note>) {
+        let Operator::Scan { slot, table, alias, access, filter, rows, .. } = operator else { return };
+        let reading = note.and_then(|note| note.reading);
+        let examined = reading.map_or(*rows, |reading| reading.examined);
+        let is_read_by_key = access_type(access) != "ALL";
+        self.lines.push(Line {
+            id: Some(id),
+            select_type: self.changed.verb_of(*slot).unwrap_or(select_type),
+            table: alias.clone(),
+            access: access_type(access),
+            possible: possible_keys(table, access, reading),
+            key: is_read_by_key.then(|| index_name(table, access).to_owned()),
+            key_length: is_read_by_key.then(|| key_length(table, access)),
+            references: references(access),
+            rows: Some(examined.max(1.0)),
+            filtered: Some(filtered(*rows, examined)),
+            extra: scan_extra(access, filter.is_some()).into_iter().map(str::to_owned).collect(),
+        });
+    }
+}
+
+/// The part of the rows that a filter leaves, in percent.
+pub(super) fn filtered(rows: f64, examined: f64) -> f64 {
+    let percent = (rows / examined.max(1.0) * 100.0).clamp(0.01, 100.0);
+    (percent * 100.0).round() / 100.0
+}
+
+fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
+    let mut extra = Vec::new();
+    let ranged = !access.alternatives.is_empty();
+    if ranged && !access.covering && access.index > 0 && !is_filtered {
+        extra.push("Using index condition");
+    } else if is_filtered || ranged {
+        extra.push("Using where");
+    }
+    if access.backward {
+        extra.push("Backward index scan");
+    }
+    if access.covering {
+        extra.push("Using index");
+    }
+    debug_assert!(key_parts(access) > 0 || !access.unique, "a whole key has parts");
+    extra
+}
+
+/// The inputs of a block that is a combination, how they are combined, and whether what comes out is sorted.
+pub(super) fn combination(operator: &Operator, is_sorted: bool) -> Option<(&[Operator], &[SetStep], bool)> {
+    match operator {
+        Operator::Union { inputs, steps, .. } => Some((inputs, steps, is_sorted)),
+        Operator::Sort { input, .. } => combination(input, true),
+        Operator::Noted { input, .. } | Operator::Limit { input, .. } | Operator::Project { input, .. } => {
+            combination(input, is_sorted)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a query has queries in it.
+fn has_parts(operator: &Operator) -> bool {
+    match operator {
+        Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
+        _ => operator.inputs().iter().any(|input| has_parts(input)),
+    }
+}
+
+/// What sorting and grouping add to the first table's line.
+fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
+    let mut add = |word: &'static str| {
+        if !out.contains(&word) {
+            out.push(word);
+        }
+    };
+    match operator {
+        Operator::Sort { input, distinct, .. } => {
+            notes(input, out);
+            if *distinct && !out.contains(&"Using temporary") {
+                out.push("Using temporary");
+            }
+            if !out.contains(&"Using filesort") {
+                out.push("Using filesort");
+            }
+        }
+        Operator::Distinct { input, .. } => {
+            add("Using temporary");
+            notes(input, out);
+        }
+        Operator::Aggregate { input, group, .. } => {
+            if !group.is_empty() {
+                add("Using temporary");
+            }
+            notes(input, out);
+        }
+        Operator::Window { input, window } => {
+            notes(input, out);
+            let sorts = !window.partition.is_empty() || !window.order.is_empty();
+            if sorts && !out.contains(&"Using filesort") {
+                out.push("Using filesort");
+            }
+        }
+        Operator::Filter { input, .. }
+        | Operator::Project { input, .. }
+        | Operator::Noted { input, .. }
+        | Operator::Limit { input, .. } => notes(input, out),
+        _ => {}
+    }
+}
+
+fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<()> {
+    let text = |length| SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI };
+    let columns = [
+        ("id", SqlType::BIGINT_UNSIGNED),
+        ("select_type", text(19)),
+        ("table", text(64)),
+        ("partitions", text(1024)),
+        ("type", text(10)),
+        ("possible_keys", text(4096)),
+        ("key", text(64)),
+        ("key_len", text(4096)),
+        ("ref", text(1024)),
+        ("rows", SqlType::BIGINT_UNSIGNED),
+        ("filtered", SqlType::Double { unsigned: false, digits: Some((10, 2)) }),
+        ("Extra", text(255)),
+    ];
+    let metas: Vec<ColumnMeta> =
+        columns.into_iter().map(|(name, ty)| ColumnMeta::computed(name, ty)).collect();
+    sink.columns(&metas)?;
+    let optional = |text: String| if text.is_empty() { Value::Null } else { Value::bytes(text) };
+    for line in lines {
+        let row = [
+            line.id.map_or(Value::Null, Value::UInt),
+            Value::bytes(line.select_type),
+            optional(line.table.clone()),
+            Value::Null,
+            optional(line.access.to_owned()),
+            optional(line.possible.join(",")),
+            line.key.as_deref().map_or(Value::Null, Value::bytes),
+            line.key_length.map_or(Value::Null, |length| Value::bytes(length.to_string())),
+            optional(line.references.join(",")),
+            line.rows.map_or(Value::Null, |rows| Value::UInt(rows.round() as u64)),
+            line.filtered.map_or(Value::Null, Value::Double),
+            optional(line.extra.join("; ")),
+        ];
+        let values: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
+        sink.row(&values)?;
+    }
+    Ok(())
+}
