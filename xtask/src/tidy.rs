@@ -226,8 +226,7 @@ fn source(path: &Path, text: &str, offences: &mut Vec<String>) {
     let floor = shown.split('/').nth(1).unwrap_or_default();
     let inside =
         in_source && HOUSE.contains(&floor) && !OUTSIDE.contains(&floor) && !SEAMS.contains(&shown.as_str());
-    let is_structural =
-        STRUCTURAL.iter().any(|folder| shown.starts_with(folder)) && !in_tests;
+    let is_structural = STRUCTURAL.iter().any(|folder| shown.starts_with(folder)) && !in_tests;
     let code_end = text.find("#[cfg(test)]").unwrap_or(text.len());
     for (number, line) in text.lines().enumerate() {
         let here = || format!("{shown}:{}", number + 1);

@@ -13,7 +13,8 @@ use crate::{SqlAttempt, SqlError, SqlResult};
 /// In which numbers an operation on operands of these types is done.
 pub fn numeric_of(op: ArithmeticOp, left: &SqlType, right: &SqlType, mode: SqlMode) -> Numeric {
     let class = |ty: &SqlType| match ty {
-        SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } | SqlType::Null => 0,
+        SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => 0,
+        SqlType::Null if op == ArithmeticOp::IntegerDivide => 0,
         SqlType::Decimal { .. } => 1,
         SqlType::Date => 0,
         SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => u8::from(*fsp > 0),
@@ -88,6 +89,9 @@ pub fn result_type(
     right: &SqlType,
     division_increment: u8,
 ) -> SqlType {
+    if op == ArithmeticOp::IntegerDivide && (*left == SqlType::Null || *right == SqlType::Null) {
+        return quotient_of_null(left, right);
+    }
     match numeric {
         Numeric::Signed => SqlType::BIGINT,
         Numeric::Unsigned => SqlType::BIGINT_UNSIGNED,
@@ -129,6 +133,19 @@ pub fn result_type(
             SqlType::Decimal { precision, scale, unsigned }
         }
     }
+}
+
+/// The type of a DIV of which one side is NULL: as wide as the digits of the left side ask for.
+fn quotient_of_null(left: &SqlType, right: &SqlType) -> SqlType {
+    use palisade_catalog::types::IntWidth;
+    let digits = |ty: &SqlType| {
+        let (precision, scale) = decimal_shape(ty);
+        precision.saturating_sub(scale)
+    };
+    let is_exact = |ty: &SqlType| decimal_shape(ty) != decimal_shape(&SqlType::DOUBLE);
+    let narrow = digits(left) <= 10 && is_exact(right);
+    let width = if narrow { IntWidth::Int } else { IntWidth::Big };
+    SqlType::Int { width, unsigned: left.is_unsigned() || right.is_unsigned() }
 }
 
 impl Context<'_> {

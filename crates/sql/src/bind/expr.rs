@@ -324,7 +324,6 @@ impl Binder<'_> {
                     SqlType::Decimal { precision, scale, .. } => {
                         SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
                     }
-                    SqlType::Null => SqlType::BIGINT,
                     _ if matches!(operand.node, Node::Literal(Value::Bit { .. })) => double_of_scale(0),
                     ty => double_of_scale(double_scale(ty)),
                 };

@@ -113,7 +113,7 @@ pub(super) struct MadeColumn {
 impl MadeColumn {
     fn of(meta: &ColumnMeta, expr: &palisade_expr::Expr, names_collation: bool) -> MadeColumn {
         let ty = match &expr.ty {
-            SqlType::Null => SqlType::Binary { length: 0 },
+            SqlType::Null => SqlType::VarBinary { length: 0 },
             SqlType::Char { length, collation: CollationId::BINARY } => SqlType::Binary { length: *length },
             SqlType::VarChar { length, collation: CollationId::BINARY } => {
                 SqlType::VarBinary { length: *length }
