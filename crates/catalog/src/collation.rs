@@ -12,6 +12,7 @@
 mod case;
 mod declared;
 mod matching;
+mod pattern;
 mod search;
 mod sort_key;
 mod tables;
@@ -26,6 +27,7 @@ use std::hash::Hasher;
 
 use declared::COLLATIONS;
 pub use matching::{LikePrefix, LikeRest};
+pub use pattern::Pattern;
 use sort_key::Form;
 use unicode::{Unicode, Version};
 use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights, by_table, expanded};
@@ -225,6 +227,12 @@ impl Collation {
             }
         }
         begin
+    }
+
+    /// How many bytes two texts have in common that do not matter where both are compared with each other: whole
+    /// characters, on which no weight after them depends.
+    pub fn common_beginning(&self, left: &[u8], right: &[u8]) -> usize {
+        self.begin_of_difference(left, right, common_prefix(left, right))
     }
 
     /// Compares level by level.

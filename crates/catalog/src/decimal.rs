@@ -80,6 +80,42 @@ impl Decimal {
         (self.high == 0 && self.top == 0).then(|| u128::from(self.middle) << 64 | u128::from(self.low))
     }
 
+    /// The coefficient, if it fits 64 bits: that of nearly every column.
+    #[inline]
+    fn word(&self) -> Option<u64> {
+        (self.middle | self.high | u64::from(self.top) == 0).then_some(self.low)
+    }
+
+    #[inline]
+    fn from_word(coefficient: u64, scale: u8, negative: bool) -> Decimal {
+        Decimal { low: coefficient, scale, negative: negative && coefficient != 0, ..Decimal::ZERO }
+    }
+
+    /// The same number without zeros at the end of its fraction: equal numbers become the same words.
+    #[must_use]
+    pub fn normalized(&self) -> Decimal {
+        let mut number = *self;
+        if number.is_zero() {
+            return Decimal::ZERO;
+        }
+        while number.scale > 0 {
+            match number.word() {
+                Some(word) if word.is_multiple_of(10) => number.low = word / 10,
+                Some(_) => break,
+                None => {
+                    let mut shorter = number.wide();
+                    if shorter.divide_small(10) != 0 {
+                        break;
+                    }
+                    let [low, middle, high, top, ..] = shorter.0;
+                    (number.low, number.middle, number.high, number.top) = (low, middle, high, top as u32);
+                }
+            }
+            number.scale -= 1;
+        }
+        number
+    }
+
     fn wide(&self) -> Wide {
         Wide([self.low, self.middle, self.high, u64::from(self.top), 0, 0, 0, 0])
     }
@@ -290,6 +326,17 @@ impl Decimal {
 
     /// Sum; scale is the larger one.
     pub fn add(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        if self.scale == other.scale
+            && let (Some(left), Some(right)) = (self.word(), other.word())
+        {
+            if self.negative != other.negative {
+                let negative = if left >= right { self.negative } else { other.negative };
+                return Ok(Decimal::from_word(left.abs_diff(right), self.scale, negative));
+            }
+            if let Some(sum) = left.checked_add(right) {
+                return Ok(Decimal::from_word(sum, self.scale, self.negative));
+            }
+        }
         let scale = self.scale.max(other.scale);
         if let (Some(left), Some(right)) = (self.small_at(scale), other.small_at(scale)) {
             if self.negative == other.negative {
@@ -332,6 +379,11 @@ impl Decimal {
     pub fn multiply(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
         let scale = self.scale + other.scale;
         let negative = self.negative != other.negative;
+        if scale <= MAX_SCALE
+            && let (Some(left), Some(right)) = (self.word(), other.word())
+        {
+            return Ok(Decimal::from_small(u128::from(left) * u128::from(right), scale, negative));
+        }
         if scale <= MAX_SCALE
             && let (Some(left), Some(right)) = (self.small(), other.small())
             && let Some(product) = left.checked_mul(right)
@@ -440,6 +492,11 @@ impl Ord for Decimal {
         if self.negative != other.negative {
             return other.negative.cmp(&self.negative);
         }
+        if self.scale == other.scale
+            && let (Some(left), Some(right)) = (self.word(), other.word())
+        {
+            return if self.negative { right.cmp(&left) } else { left.cmp(&right) };
+        }
         let scale = self.scale.max(other.scale);
         let magnitudes = match (self.small_at(scale), other.small_at(scale)) {
             (Some(left), Some(right)) => left.cmp(&right),
@@ -466,22 +523,7 @@ impl Eq for Decimal {}
 impl std::hash::Hash for Decimal {
     /// Without trailing zeros, so that equal numbers hash equal.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let (mut coefficient, mut scale) = (self.wide(), self.scale);
-        if coefficient.is_zero() {
-            scale = 0;
-        }
-        while scale > 0 {
-            let mut shorter = coefficient;
-            if shorter.divide_small(10) != 0 {
-                break;
-            }
-            coefficient = shorter;
-            scale -= 1;
-        }
-        let [low, middle, high, top, ..] = coefficient.0;
-        [low, middle, high, top][..].hash(state);
-        scale.hash(state);
-        self.negative.hash(state);
+        self.normalized().to_words().hash(state);
     }
 }
 

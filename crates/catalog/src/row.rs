@@ -17,6 +17,7 @@
 use crate::charset::Charset;
 use crate::descriptor::{Column, DescriptorError, Table, TableDef};
 use crate::field::{decode_fixed, encode_fixed, fixed_len};
+use crate::types::SqlType;
 use crate::value::{Value, ValueRef};
 use crate::watch::{PIECE, Watch, pieces};
 use smallvec::SmallVec;
@@ -415,13 +416,16 @@ impl<'a> RowView<'a> {
     }
 
     /// The bytes of a column as they are in the row.
+    ///
+    /// # Panics
+    /// If the table has no such column.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
         reason = "the layout has a place for each column; `new` has seen that the fixed part is there and that the \
                   end offsets ascend to the end of the row"
     )]
-    pub(crate) fn field(&self, column: usize) -> Field<'a> {
+    pub fn field(&self, column: usize) -> Field<'a> {
         match self.table.layout().places[column] {
             Place::Virtual => Field::Null,
             Place::Fixed { ordinal, .. } | Place::Variable { ordinal, .. } if ordinal >= self.count => {
@@ -459,12 +463,23 @@ impl<'a> RowView<'a> {
 }
 
 /// A column's bytes in a row.
-pub(crate) enum Field<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field<'a> {
+    /// There is no value.
     Null,
     /// The row is older than the column.
     Absent,
+    /// A value of fixed width. Those of one type are in the order of their bytes.
     Fixed(&'a [u8]),
+    /// A text.
     Variable(&'a [u8]),
+}
+
+/// The bytes that a row has of `value` in a column of that type, which is no text; `None` if it is not of that type or
+/// beyond its range.
+pub fn fixed_field(sql_type: &SqlType, value: ValueRef<'_>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    encode_fixed(sql_type, value, &mut bytes).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -92,6 +92,10 @@ pub struct Scan {
     /// Locking: rows of the next batch at most.
     ahead: usize,
     may_stop: bool,
+    /// Rows are counted where they need not be read, see [`Transaction::scan_count`].
+    counts: bool,
+    /// Rows that were counted and not yet told.
+    counted: usize,
 }
 
 use locking::Obstacle;
@@ -137,6 +141,8 @@ impl Scan {
             obstacle: None,
             ahead: 1,
             may_stop: false,
+            counts: false,
+            counted: 0,
         }
     }
 
@@ -350,7 +356,7 @@ impl Transaction {
                 scan.pending.clear();
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
-            if !scan.batch.is_empty() {
+            if !scan.batch.is_empty() || scan.counted > 0 {
                 scan.rows_wanted = scan.rows_wanted.saturating_sub(scan.batch.len());
                 if scan.rows_wanted == 0 {
                     scan.from = None;
@@ -360,6 +366,17 @@ impl Transaction {
                 return Ok(true);
             }
         }
+    }
+}
+
+impl Transaction {
+    /// How many more rows a scan of a snapshot finds: those of about a leaf; `None` at the end. Rows whose newest
+    /// version is the one to be counted, which are nearly all, are not read.
+    pub fn scan_count(&mut self, scan: &mut Scan) -> Attempt<Option<usize>> {
+        scan.counts = true;
+        let mut others = RowBatch::new();
+        let more = self.scan_next(scan, &mut others)?;
+        Ok(more.then(|| others.len() + std::mem::take(&mut scan.counted)))
     }
 }
 
@@ -373,6 +390,8 @@ struct Visit<'a> {
     peeks: bool,
     covering: bool,
     entries: bool,
+    counts: bool,
+    counted: &'a mut usize,
     batch: &'a mut RowBatch,
     pending: &'a mut Pending,
     damaged: bool,
@@ -395,6 +414,8 @@ impl Scan {
             peeks,
             covering: self.covering,
             entries: self.entries,
+            counts: self.counts,
+            counted: &mut self.counted,
             batch: &mut self.batch,
             pending: &mut self.pending,
             damaged: false,
@@ -470,6 +491,10 @@ impl Visit<'_> {
             if header.is_deleted() {
                 return;
             }
+            if self.counts {
+                *self.counted += 1;
+                return;
+            }
             if header.flags & EXTERNAL == 0 {
                 if self.batch.is_empty() {
                     self.batch.reserve(1 + entry.ahead(), row.len());
@@ -503,6 +528,10 @@ impl Visit<'_> {
             return;
         }
         let reads_only = matches!(self.how, How::Snapshot | How::Latest);
+        if self.counts && is_final && self.covering && reads_only {
+            *self.counted += 1;
+            return;
+        }
         let key = entry.key();
         if !(is_final && self.covering && reads_only) {
             let verify = !(is_final && self.how == How::Snapshot);

@@ -11,7 +11,7 @@ use palisade_catalog::{Decimal, SqlType, Value, ValueRef, Watch, json};
 pub use palisade_parser::ast::AggregateKind;
 
 use super::bits;
-use super::compare::compare_extreme;
+use super::compare::{compare_extreme, compare_typed};
 use super::context::{value_bytes, values_size};
 use super::convert::text_of;
 use super::hash_key::append_hash_key;
@@ -74,6 +74,15 @@ pub enum Sum {
     Double(f64),
 }
 
+/// How a value is ordered to the extreme before it that it replaces.
+fn wanted_order(kind: AggregateKind) -> Ordering {
+    if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater }
+}
+
+fn add_decimal(sum: &Decimal, value: &Decimal) -> SqlResult<Decimal> {
+    sum.add(value).map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum"))
+}
+
 /// Bytes that a set of values takes for the first of them.
 const SET_OF_VALUES: usize = 200;
 
@@ -119,31 +128,70 @@ impl Accumulator {
         plain
     }
 
-    /// Whether a value can be added without a conversion.
+    /// Whether a value can be added without a conversion, and without asking what the aggregate is of.
+    #[inline]
     pub fn takes(&self, value: ValueRef<'_>) -> bool {
         match self {
             Accumulator::Count(_) => true,
             Accumulator::Sum { sum: Sum::Integer(_), .. } => {
                 matches!(value, ValueRef::Null | ValueRef::Int(_) | ValueRef::UInt(_))
             }
+            Accumulator::Sum { sum: Sum::Decimal(_), .. } => {
+                matches!(value, ValueRef::Null | ValueRef::Decimal(_))
+            }
+            Accumulator::Sum { sum: Sum::Double(_), .. } => {
+                matches!(value, ValueRef::Null | ValueRef::Double(_))
+            }
+            Accumulator::Extreme(known) => matches!(
+                (known, value),
+                (_, ValueRef::Null)
+                    | (Value::Null | Value::Int(_), ValueRef::Int(_))
+                    | (Value::Null | Value::UInt(_), ValueRef::UInt(_))
+                    | (Value::Null | Value::Decimal(_), ValueRef::Decimal(_))
+                    | (Value::Null | Value::Double(_), ValueRef::Double(_))
+                    | (Value::Null | Value::Date(_), ValueRef::Date(_))
+                    | (Value::Null | Value::DateTime(_), ValueRef::DateTime(_))
+            ),
             _ => false,
         }
     }
 
-    /// Adds a value that it [takes](Self::takes).
-    pub fn take(&mut self, value: ValueRef<'_>) {
+    /// Adds a value that it [takes](Self::takes). Fails if the sum has too many digits.
+    #[inline]
+    pub fn take(&mut self, value: ValueRef<'_>, spec: &AggregateSpec) -> SqlResult<()> {
         match (self, value) {
             (_, ValueRef::Null) => {}
             (Accumulator::Count(count), _) => *count += 1,
-            (Accumulator::Sum { count, sum: Sum::Integer(sum) }, ValueRef::Int(value)) => {
+            (Accumulator::Sum { count, sum }, value) => {
                 *count += 1;
-                *sum += i128::from(value);
+                match (sum, value) {
+                    (Sum::Integer(sum), ValueRef::Int(value)) => *sum += i128::from(value),
+                    (Sum::Integer(sum), ValueRef::UInt(value)) => *sum += i128::from(value),
+                    (Sum::Decimal(sum), ValueRef::Decimal(value)) => *sum = add_decimal(sum, &value)?,
+                    (Sum::Double(sum), ValueRef::Double(value)) => *sum += value,
+                    _ => unreachable!("it takes no such value"),
+                }
             }
-            (Accumulator::Sum { count, sum: Sum::Integer(sum) }, ValueRef::UInt(value)) => {
-                *count += 1;
-                *sum += i128::from(value);
+            (Accumulator::Extreme(known), value) => {
+                // None of these is a text, which may be long.
+                let order = compare_typed(value, known.as_ref(), &spec.ty, &mut |_| true);
+                if known.is_null() || order == wanted_order(spec.kind) {
+                    *known = value.to_owned();
+                }
             }
             _ => unreachable!("it takes no such value"),
+        }
+        Ok(())
+    }
+
+    /// Counts rows of which nothing else is asked; false if it is no count.
+    pub fn count_rows(&mut self, rows: usize) -> bool {
+        match self {
+            Accumulator::Count(count) => {
+                *count += rows as i64;
+                true
+            }
+            _ => false,
         }
     }
 
@@ -157,6 +205,12 @@ impl Accumulator {
     ) -> SqlResult<usize> {
         let skips_null = !matches!(spec.kind, AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg);
         if skips_null && values.iter().any(Value::is_null) {
+            return Ok(0);
+        }
+        if let [value] = values
+            && self.takes(value.as_ref())
+        {
+            self.take(value.as_ref(), spec)?;
             return Ok(0);
         }
         match self {
@@ -180,9 +234,7 @@ impl Accumulator {
                     Sum::Integer(sum) => *sum += cx.to_integer(values.at(0)?.as_ref())?,
                     Sum::Decimal(sum) => {
                         let value = cx.to_decimal(values.at(0)?.as_ref())?;
-                        *sum = sum
-                            .add(&value)
-                            .map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum"))?;
+                        *sum = add_decimal(sum, &value)?;
                     }
                     Sum::Double(sum) => *sum += cx.to_f64(values.at(0)?.as_ref())?,
                 }
@@ -192,9 +244,7 @@ impl Accumulator {
                 let value = values.at(0)?.as_ref();
                 let ordering =
                     cx.watched(|watch| compare_extreme(value, extreme.as_ref(), &spec.ty, watch))?;
-                let better = extreme.is_null()
-                    || ordering
-                        == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+                let better = extreme.is_null() || ordering == wanted_order(spec.kind);
                 if !better {
                     return Ok(0);
                 }

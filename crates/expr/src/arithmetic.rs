@@ -3,7 +3,7 @@
 use palisade_base::error_catalogue::{ER_DATA_OUT_OF_RANGE, ER_DIVISION_BY_ZERO};
 use palisade_base::mysql_error;
 use palisade_catalog::decimal::DecimalError;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{Decimal, SqlType, Value, ValueRef};
 
 use super::convert::settled;
 use super::{ArithmeticOp, Context, Expr, Node, Numeric};
@@ -202,6 +202,11 @@ impl Context<'_> {
         [left, right]: [&Expr; 2],
         expr: &Expr,
     ) -> SqlAttempt<Value> {
+        if numeric == Numeric::Decimal
+            && matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply)
+        {
+            return Ok(self.decimal_operation(op, [left, right], expr)?.map_or(Value::Null, Value::Decimal));
+        }
         let left = self.operand(left, numeric)?;
         if left.is_null() && numeric == Numeric::Decimal {
             return Ok(Value::Null);
@@ -211,6 +216,64 @@ impl Context<'_> {
             return Ok(Value::Null);
         }
         Ok(self.arithmetic(op, numeric, &left, &right, expr)?)
+    }
+
+    /// Addition, subtraction and multiplication of decimals; those below it are done without making values of their
+    /// results.
+    fn decimal_operation(
+        &mut self,
+        op: ArithmeticOp,
+        [left, right]: [&Expr; 2],
+        expr: &Expr,
+    ) -> SqlAttempt<Option<Decimal>> {
+        let Some(left) = self.decimal_operand(left)? else { return Ok(None) };
+        let Some(right) = self.decimal_operand(right)? else { return Ok(None) };
+        match self.decimal_result(op, &left, &right) {
+            Ok(result) if expr.ty.is_unsigned() && result.is_negative() => {
+                Err(self.out_of_range("DECIMAL UNSIGNED", expr).into())
+            }
+            Ok(result) => Ok(Some(result)),
+            Err(_) => Err(self.out_of_range("DECIMAL", expr).into()),
+        }
+    }
+
+    fn decimal_result(
+        &self,
+        op: ArithmeticOp,
+        left: &Decimal,
+        right: &Decimal,
+    ) -> Result<Decimal, DecimalError> {
+        match op {
+            ArithmeticOp::Add => left.add(right),
+            ArithmeticOp::Subtract => left.subtract(right),
+            ArithmeticOp::Multiply => left.multiply(right),
+            ArithmeticOp::Divide => left.divide(right, self.session.variables.div_precision_increment),
+            ArithmeticOp::Modulo => left.remainder(right),
+            ArithmeticOp::IntegerDivide => left.integer_divide(right),
+        }
+    }
+
+    /// An operand as a decimal; `None` of NULL.
+    pub fn decimal_operand(&mut self, operand: &Expr) -> SqlAttempt<Option<Decimal>> {
+        match &operand.node {
+            Node::Arithmetic {
+                op: op @ (ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply),
+                numeric: Numeric::Decimal,
+                left,
+                right,
+            } => return self.decimal_operation(*op, [left, right], operand),
+            Node::Column { .. } | Node::Literal(_) | Node::Parameter(_) => match operand.borrow(self) {
+                Some(Ok(ValueRef::Decimal(number))) => return Ok(Some(number)),
+                Some(Ok(ValueRef::Int(number))) => return Ok(Some(Decimal::from(number))),
+                _ => {}
+            },
+            _ => {}
+        }
+        let value = operand.eval(self)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        Ok(Some(self.to_decimal(value.as_ref())?))
     }
 
     /// The value of an operand. A text is read at once: it is warned of even if the other one is NULL.
@@ -270,16 +333,7 @@ impl Context<'_> {
             }
             Numeric::Decimal => {
                 let (l, r) = (self.to_decimal(left.as_ref())?, self.to_decimal(right.as_ref())?);
-                let increment = self.session.variables.div_precision_increment;
-                let result = match op {
-                    ArithmeticOp::Add => l.add(&r),
-                    ArithmeticOp::Subtract => l.subtract(&r),
-                    ArithmeticOp::Multiply => l.multiply(&r),
-                    ArithmeticOp::Divide => l.divide(&r, increment),
-                    ArithmeticOp::Modulo => l.remainder(&r),
-                    ArithmeticOp::IntegerDivide => l.integer_divide(&r),
-                };
-                match result {
+                match self.decimal_result(op, &l, &r) {
                     Err(DecimalError::DivisionByZero) => self.division_by_zero(),
                     Err(DecimalError::Overflow) if op == ArithmeticOp::IntegerDivide => {
                         let kind = if expr.ty.is_unsigned() { "BIGINT UNSIGNED" } else { "BIGINT" };

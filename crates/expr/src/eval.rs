@@ -205,6 +205,22 @@ impl Expr {
         }
     }
 
+    /// Whether a condition of WHERE, ON or HAVING holds. As [`test`](Self::test), but of a conjunction nothing is evaluated
+    /// behind the first part that is not true, be it NULL: so MySQL does, and what the others have to say is not said.
+    pub fn holds(&self, cx: &mut Context<'_>) -> SqlAttempt<bool> {
+        match &self.node {
+            Node::And(parts) => {
+                for part in parts {
+                    if !part.holds(cx)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(self.test(cx)? == Some(true)),
+        }
+    }
+
     /// The value as a truth value.
     pub fn test(&self, cx: &mut Context<'_>) -> SqlAttempt<Option<bool>> {
         match &self.node {
@@ -448,6 +464,8 @@ fn compare_operands(
             }
             (Domain::Decimal, ValueRef::Decimal(l), ValueRef::Decimal(r)) => Some(l.cmp(&r)),
             (Domain::Double, ValueRef::Double(l), ValueRef::Double(r)) => l.partial_cmp(&r),
+            (Domain::DateTime, ValueRef::Date(l), ValueRef::Date(r)) => Some(l.cmp(&r)),
+            (Domain::DateTime, ValueRef::DateTime(l), ValueRef::DateTime(r)) => Some(l.cmp(&r)),
             _ => None,
         };
         if quick.is_some() {

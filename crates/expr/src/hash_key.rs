@@ -1,6 +1,6 @@
 //! Keys for hashing: bytes that are equal where values are, for groups, duplicates, joins and IN.
 
-use palisade_catalog::{SqlType, Value, Watch};
+use palisade_catalog::{Decimal, SqlType, Value, Watch};
 
 use super::{Context, Domain, JsonSide};
 use crate::SqlResult;
@@ -20,8 +20,7 @@ pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Wa
         }
         Value::Decimal(v) => {
             out.push(2);
-            out.extend_from_slice(normal_decimal(&v.to_string()).as_bytes());
-            out.push(0);
+            append_decimal(v, out);
         }
         Value::Float(v) => {
             out.push(3);
@@ -73,9 +72,17 @@ pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Wa
     }
 }
 
-/// Without zeros at the end of the fraction, so that 1.0 and 1.00 are one.
-fn normal_decimal(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+/// Sign, scale and words of a number, 1.0 and 1.00 being one: how many words, and those.
+fn append_decimal(number: &Decimal, out: &mut Vec<u8>) {
+    let (words, scale, is_negative) = number.normalized().to_words();
+    let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+    out.extend_from_slice(&[u8::from(is_negative), scale, used as u8]);
+    words.iter().take(used).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+/// What [`append_domain_key`] appends of a number in [`Domain::Integer`].
+pub fn append_integer_key(number: i128, out: &mut Vec<u8>) {
+    out.extend_from_slice(&number.to_le_bytes());
 }
 
 /// Appends bytes that are equal for values that compare equal in `domain`; false if the value is NULL there.
@@ -87,10 +94,10 @@ pub fn append_domain_key(
     out: &mut Vec<u8>,
 ) -> SqlResult<bool> {
     match domain {
-        Domain::Integer => out.extend_from_slice(&cx.to_integer(value.as_ref())?.to_le_bytes()),
+        Domain::Integer => append_integer_key(cx.to_integer(value.as_ref())?, out),
         Domain::Decimal => {
             let decimal = cx.to_decimal(value.as_ref())?;
-            append_hash_key(&Value::Decimal(decimal), ty, out, &mut |_| true);
+            append_decimal(&decimal, out);
         }
         // Numbers that may be equal without being the same are not looked for by keys.
         Domain::Double | Domain::Fixed(_) => {

@@ -18,6 +18,7 @@
 //! | [`aggregate`] | aggregates and their arithmetic |
 //! | [`order`], [`merge`] | the keys of an order; sorting in steps |
 //! | [`hash_key`], [`keys`], [`membership`] | keys for hashing, their numbers; IN by hash |
+//! | [`screen`] | conditions on the bytes of rows |
 //! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
 //! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
@@ -75,6 +76,7 @@ pub mod order;
 pub mod pace;
 pub mod place;
 pub mod print;
+pub mod screen;
 pub mod services;
 pub mod session_state;
 pub mod session_variables;

@@ -30,7 +30,7 @@ const COUNTED_TOGETHER: usize = 1024;
 const UNITS_A_CHARACTER: usize = 8;
 
 /// An element of a LIKE pattern.
-enum Element<'a> {
+pub(super) enum Element<'a> {
     /// `%`
     AnyText,
     /// `_`
@@ -40,7 +40,7 @@ enum Element<'a> {
 
 impl Collation {
     /// The element at the start of `pattern`, which is not empty, and what follows it.
-    fn element<'p>(&self, pattern: &'p [u8], escape: &[u8]) -> (Element<'p>, &'p [u8]) {
+    pub(super) fn element<'p>(&self, pattern: &'p [u8], escape: &[u8]) -> (Element<'p>, &'p [u8]) {
         let length = self.charset.char_len(pattern);
         let (character, rest) = pattern.split_at(length);
         if character == escape && !rest.is_empty() {

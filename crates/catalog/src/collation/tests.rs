@@ -332,3 +332,31 @@ fn weights_end_where_they_are_too_long_or_not_wanted() {
     let uca = CollationId::UTF8MB4_0900_AI_CI.get();
     assert_eq!(uca.weight_string("x".repeat(100_000).as_bytes(), usize::MAX, &mut |_| false), None);
 }
+
+#[test]
+fn a_common_beginning_does_not_matter() {
+    let mut random = Prng::new(test_seed(41));
+    let letters = ["a", "A", "b", "c", "h", "ch", "\u{e9}", "\u{df}", " ", "\u{1f600}", "\u{1f601}"];
+    for _ in 0..3_000 {
+        let collation = &COLLATIONS[random.below(COLLATIONS.len() as u64) as usize];
+        let mut text = |most: u64| -> String {
+            (0..random.below(most)).map(|_| letters[random.below(letters.len() as u64) as usize]).collect()
+        };
+        let begin = text(4);
+        let texts = [begin.clone() + &text(4), begin.clone() + &text(4), begin + &text(4)];
+        let texts = texts.map(String::into_bytes);
+        let mut common = texts[0].len();
+        for text in &texts {
+            common = common.min(collation.common_beginning(&texts[0], text));
+        }
+        for left in &texts {
+            for right in &texts {
+                let order = collation.compare(left, right);
+                assert_eq!(collation.compare(&left[common..], &right[common..]), order, "{}", collation.name);
+                let numbers =
+                    collation.order_prefix(&left[common..]).cmp(&collation.order_prefix(&right[common..]));
+                assert!(numbers.is_eq() || numbers == order, "{}", collation.name);
+            }
+        }
+    }
+}

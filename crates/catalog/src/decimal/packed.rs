@@ -1,8 +1,8 @@
 //! The stored form: DECIMAL(p,s) is its coefficient at scale s as a big-endian integer of the fewest bytes that
 //! hold ±(10^p - 1), with the sign bit flipped, so that memcmp orders it.
 
-use super::wide::Wide;
-use super::{Decimal, MAX_PRECISION};
+use super::wide::{Wide, pow10_128};
+use super::{Decimal, MAX_PRECISION, MAX_SCALE};
 
 /// Bytes for each precision: the smallest n with 10^p <= 2^(8n-1).
 #[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
@@ -81,6 +81,22 @@ impl Decimal {
             return None;
         }
         let negative = bytes.first()? & 0x80 == 0;
+        if bytes.len() <= 8 && scale <= MAX_SCALE {
+            // A number of up to 18 digits: its sign bit is flipped, and its sign is extended by shifting.
+            let shift = 64 - 8 * bytes.len() as u32;
+            let raw = match *bytes {
+                [a, b, c, d, e] => u64::from(a) << 32 | u64::from(u32::from_be_bytes([b, c, d, e])),
+                [a, b, c, d, e, f, g] => {
+                    u64::from(u32::from_be_bytes([0, a, b, c])) << 32
+                        | u64::from(u32::from_be_bytes([d, e, f, g]))
+                }
+                _ => bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)),
+            };
+            let number = ((raw << shift) ^ 1 << 63) as i64 >> shift;
+            let magnitude = number.unsigned_abs();
+            let fits = pow10_128(precision.into()).is_some_and(|limit| u128::from(magnitude) < limit);
+            return fits.then(|| Decimal::from_word(magnitude, scale, number < 0));
+        }
         let mut wide = [if negative { 0xff } else { 0 }; 32];
         let stored = wide.get_mut(32usize.checked_sub(bytes.len())?..)?;
         stored.copy_from_slice(bytes);

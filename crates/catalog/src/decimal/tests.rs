@@ -325,3 +325,37 @@ fn any_text_is_read_without_panic_and_near_its_value() {
         let _ = (number.integer_divide(&other), number.round(prng.below(80) as i32 - 40), number.floor());
     }
 }
+
+#[test]
+fn equal_numbers_are_normalized_to_the_same_words() {
+    let mut random = Prng::new(test_seed(31));
+    for _ in 0..5_000 {
+        let digits = 1 + random.below(40) as usize;
+        let text: String = (0..digits).map(|_| char::from(b'0' + random.below(10) as u8)).collect();
+        let (whole, fraction) = text.split_at(random.below(digits as u64 + 1) as usize);
+        let sign = if random.below(2) == 0 { "-" } else { "" };
+        let number = dec(&format!("{sign}{whole}.{fraction}"));
+        let normal = number.normalized();
+        assert_eq!(normal, number);
+        assert_eq!(number.round(30).unwrap().normalized().to_words(), normal.to_words(), "{number}");
+        assert!(normal.scale() == 0 || !normal.to_string().ends_with('0'), "{number}");
+    }
+}
+
+#[test]
+fn short_columns_are_read_as_long_ones_are() {
+    let mut random = Prng::new(test_seed(32));
+    for _ in 0..20_000 {
+        let precision = 1 + random.below(18) as u8;
+        let scale = random.below(u64::from(precision) + 1) as u8;
+        let limit = 10i128.pow(precision.into());
+        let coefficient = i128::from(random.below(limit as u64)) * if random.below(2) == 0 { -1 } else { 1 };
+        let number = Decimal::new(coefficient, scale);
+        let mut bytes = Vec::new();
+        number.pack(precision, scale, &mut bytes);
+        let read = Decimal::unpack(&bytes, precision, scale).unwrap();
+        assert_eq!(read.to_words(), number.to_words(), "DECIMAL({precision},{scale})");
+    }
+    // Bytes of more digits than the column has are none.
+    assert_eq!(Decimal::unpack(&[0xff], 1, 0), None);
+}

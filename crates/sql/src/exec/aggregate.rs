@@ -8,16 +8,17 @@ use std::cmp::Ordering;
 
 use palisade_base::codec::Reader;
 use palisade_catalog::{Value, ValueRef, Watch};
-use palisade_expr::aggregate::{Accumulator, AggregateSpec};
+use palisade_expr::aggregate::{Accumulator, AggregateKind, AggregateSpec};
 use palisade_expr::compare::compare_typed;
 use palisade_expr::context::values_size;
 use palisade_expr::hash_key::append_hash_key;
 use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::merge::{self, MergeSort, run_of};
 use palisade_expr::place::At;
-use palisade_expr::{Expr, Slot};
+use palisade_expr::{ArithmeticOp, Expr, Node, Slot};
 use smallvec::SmallVec;
 
+use super::scan::is_countable;
 use super::spill::partitions::Partitions;
 use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
 use super::{ExecContext, State};
@@ -46,6 +47,63 @@ struct Group {
     kept: Box<[Slot]>,
 }
 
+impl Group {
+    /// Before its first row.
+    fn new(values: Vec<Value>, level: usize, plan: &Grouping<'_>, kept: Box<[Slot]>) -> Group {
+        let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
+        Group { values, level, accumulators, kept }
+    }
+}
+
+/// Rows of a table that are counted in the time that another row takes.
+const ROWS_COUNTED_AS_ONE: u32 = 16;
+
+/// Whether all that is asked is how many rows a table has.
+fn is_count(plan: &Grouping<'_>) -> bool {
+    let of_all = |spec: &AggregateSpec| {
+        let is_never_null = |argument: &Expr| match &argument.node {
+            Node::Literal(value) => !value.is_null(),
+            _ => !argument.nullable && argument.as_plain_column().is_some(),
+        };
+        spec.kind == AggregateKind::Count && !spec.distinct && spec.arguments.iter().all(is_never_null)
+    };
+    plan.group.is_empty()
+        && !plan.rollup
+        && plan.keep.is_empty()
+        && !plan.aggregates.is_empty()
+        && plan.aggregates.iter().all(of_all)
+        && is_countable(plan.input)
+}
+
+/// What an aggregate evaluates for each row: its arguments and its keys.
+fn inputs(spec: &AggregateSpec) -> impl Iterator<Item = &Expr> {
+    spec.arguments.iter().chain(spec.order_by.iter().map(|key| &key.expr))
+}
+
+/// Whether evaluating it gives a value and nothing else, a warning neither: columns, and sums and products of numbers.
+fn is_silent(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Column { .. } | Node::Literal(_) | Node::Parameter(_) => true,
+        Node::Arithmetic {
+            op: ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply,
+            left,
+            right,
+            ..
+        } => [left, right].into_iter().all(|operand| operand.ty.is_numeric() && is_silent(operand)),
+        _ => false,
+    }
+}
+
+/// For each input of the aggregates the place of the first that is the same expression, if evaluating it once will do; else its own.
+fn same_arguments(aggregates: &[AggregateSpec]) -> Box<[usize]> {
+    let all: Vec<&Expr> = aggregates.iter().flat_map(inputs).collect();
+    let first_like = |(place, expr): (usize, &&Expr)| {
+        let before = all.iter().take(place).position(|other| other == expr);
+        before.filter(|_| is_silent(expr)).unwrap_or(place)
+    };
+    all.iter().enumerate().map(first_like).collect()
+}
+
 /// Where a grouping is.
 #[derive(Debug)]
 pub struct AggregateState {
@@ -55,6 +113,10 @@ pub struct AggregateState {
     key: Vec<u8>,
     /// Of the current row: each aggregate's arguments, and then its keys.
     arguments: Vec<Value>,
+    /// Of the current row: what it is grouped by.
+    values: Vec<Value>,
+    /// For each argument and key, the place of the first one that is the same, whose value it has.
+    same_as: Option<Box<[usize]>>,
     groups: Vec<Group>,
     bytes: usize,
     /// Bytes of the longest of the keys by which the groups are told apart.
@@ -93,6 +155,8 @@ impl AggregateState {
             index: KeyIndex::default(),
             key: Vec::new(),
             arguments: Vec::new(),
+            values: Vec::new(),
+            same_as: None,
             groups: Vec::new(),
             bytes: 0,
             longest_key: 0,
@@ -169,6 +233,9 @@ impl AggregateState {
     }
 
     fn consume(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        if is_count(plan) && !self.put_off.partitions.is_reading() {
+            return self.count_all(cx, plan);
+        }
         loop {
             self.put_off.partitions.make_room()?;
             if self.put_off.partitions.is_reading() {
@@ -183,30 +250,59 @@ impl AggregateState {
                 }
                 self.pending = true;
             }
-            if self.add_at_hand(cx, plan) {
+            if self.add_at_hand(cx, plan)? {
                 self.pending = false;
                 cx.take_turns(1)?;
                 continue;
             }
             // Everything that may wait comes before anything is counted.
-            let values = cx.evaluate(|cx| {
-                let group = plan.group.iter().map(|expr| super::settled(expr, cx));
-                let values = group.collect::<SqlAttempt<Vec<Value>>>()?;
-                self.arguments.clear();
-                for spec in plan.aggregates {
-                    for argument in &spec.arguments {
-                        self.arguments.push(argument.eval(cx)?);
-                    }
-                    for key in &spec.order_by {
-                        self.arguments.push(key.expr.eval(cx)?);
-                    }
-                }
-                Ok(values)
-            })?;
+            self.evaluate(cx, plan)?;
             self.pending = false;
-            cx.in_one_go(|cx| self.count(cx, plan, &values))?;
+            let values = std::mem::take(&mut self.values);
+            let counted = cx.in_one_go(|cx| self.count(cx, plan, &values));
+            self.values = values;
+            counted?;
             cx.take_turns(1 + plan.aggregates.len() as u32)?;
         }
+    }
+
+    /// Counts the rows of a table, of which nothing is asked.
+    fn count_all(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        let (State::Scan(scan), Operator::Scan { table, access, .. }) = (&mut self.input, plan.input) else {
+            return Ok(());
+        };
+        while let Some(rows) = scan.count(cx, table, access)? {
+            if self.groups.is_empty() {
+                self.groups.push(Group::new(Vec::new(), 0, plan, Box::default()));
+            }
+            for accumulator in self.groups.iter_mut().flat_map(|group| &mut group.accumulators) {
+                accumulator.count_rows(rows);
+            }
+            cx.take_turns(1 + rows as u32 / ROWS_COUNTED_AS_ONE)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates what the current row is grouped by, and the aggregates' arguments; an argument that another aggregate has
+    /// too, once.
+    fn evaluate(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        let AggregateState { values, arguments, same_as, .. } = self;
+        let same_as = same_as.get_or_insert_with(|| same_arguments(plan.aggregates));
+        cx.evaluate(|cx| {
+            values.clear();
+            for expr in plan.group {
+                values.push(super::settled(expr, cx)?);
+            }
+            arguments.clear();
+            for (expr, same) in plan.aggregates.iter().flat_map(inputs).zip(&**same_as) {
+                let value = match arguments.get(*same) {
+                    Some(value) => value.clone(),
+                    None => expr.eval(cx)?,
+                };
+                arguments.push(value);
+            }
+            Ok(())
+        })
     }
 
     /// Counts the current row, whose group has these values, in all groups that it belongs to.
@@ -266,10 +362,10 @@ impl AggregateState {
     }
 
     /// Adds the current row to the only group, if its values are at hand and are added as they are; if not, adds nothing.
-    fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> bool {
-        let [group] = &mut self.groups[..] else { return false };
+    fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
+        let [group] = &mut self.groups[..] else { return Ok(false) };
         if !plan.group.is_empty() {
-            return false;
+            return Ok(false);
         }
         let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
         for (accumulator, spec) in group.accumulators.iter().zip(plan.aggregates) {
@@ -280,13 +376,13 @@ impl AggregateState {
             };
             match value {
                 Some(Ok(value)) if accumulator.takes(value) => values.push(value),
-                _ => return false,
+                _ => return Ok(false),
             }
         }
-        for (accumulator, value) in group.accumulators.iter_mut().zip(values) {
-            accumulator.take(value);
+        for ((accumulator, spec), value) in group.accumulators.iter_mut().zip(plan.aggregates).zip(values) {
+            accumulator.take(value, spec)?;
         }
-        true
+        Ok(true)
     }
 
     /// Whether the groups take as much memory as they may, and the rows of others can be put off.
@@ -379,11 +475,11 @@ impl AggregateState {
         level: usize,
     ) -> SqlResult<()> {
         let kept: Box<[Slot]> = cx.state.frame.keep(plan.keep)?;
-        let accumulators: Vec<Accumulator> = plan.aggregates.iter().map(Accumulator::new).collect();
-        let of_aggregates: usize = accumulators.iter().map(Accumulator::size_at_first).sum();
         let of_row: usize = kept.iter().map(Slot::size).sum();
-        self.bytes += 200 + values_size(&values) + of_row + of_aggregates;
-        self.groups.push(Group { values, level, accumulators, kept });
+        let group = Group::new(values, level, plan, kept);
+        let of_aggregates: usize = group.accumulators.iter().map(Accumulator::size_at_first).sum();
+        self.bytes += 200 + values_size(&group.values) + of_row + of_aggregates;
+        self.groups.push(group);
         Ok(())
     }
 }

@@ -235,7 +235,7 @@ impl State {
                     }
                     *pending = true;
                 }
-                let passes = cx.evaluate(|cx| condition.test(cx))? == Some(true);
+                let passes = cx.evaluate(|cx| condition.holds(cx))?;
                 *pending = false;
                 if passes {
                     return Ok(true);
@@ -298,7 +298,7 @@ fn next_passing(
     while let Some(row) = rows.get(*next) {
         *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         let passes = match filter {
-            Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
+            Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
             None => true,
         };
         *next += 1;

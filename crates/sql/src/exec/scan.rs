@@ -8,13 +8,14 @@ use palisade_engine::{
     Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
 use palisade_expr::place::At;
+use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot};
 
 use super::ExecContext;
 use super::store::row_error;
-use crate::plan::Access;
 use crate::plan::access::Ranges;
 use crate::plan::reads::{Reach, reach};
+use crate::plan::{Access, Operator};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
@@ -38,6 +39,12 @@ pub struct ScanState {
     /// Once there is a batch, if its rows are not tested: the slot that has it, and what a step in it is
     /// counted as.
     untested: Option<(usize, Work)>,
+    /// Batches that were read.
+    batches: usize,
+    /// The filter's first conjuncts, once there was a second batch, if they can be [tested so](Screen).
+    screen: Option<Box<Screen>>,
+    /// What the screen says of the row in the slot, if it was asked.
+    verdict: Option<bool>,
 }
 
 impl std::fmt::Debug for ScanState {
@@ -113,13 +120,14 @@ impl ScanState {
                 }
                 self.pending = true;
             } else if !self.pending {
-                if !self.advance(cx, slot, table, access, mode)? {
+                self.verdict = None;
+                if !self.advance(cx, slot, (table, filter), access, mode)? {
                     return Ok(false);
                 }
                 self.pending = true;
             }
             let passes = match filter {
-                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
+                Some(filter) => self.test(cx, slot, filter)?,
                 None => {
                     self.untested = Some((slot, step(access)));
                     true
@@ -131,6 +139,71 @@ impl ScanState {
             }
             self.reject(cx, slot, table, access, mode)?;
         }
+    }
+
+    /// Whether the row in the slot passes the filter.
+    fn test(&mut self, cx: &mut ExecContext<'_, '_>, slot: usize, filter: &Expr) -> SqlAttempt<bool> {
+        if let Some(screen) = &self.screen {
+            if self.verdict.is_none()
+                && let Some((table, row, _)) = cx.state.frame.slots.at(slot)?.stored()
+            {
+                self.verdict = screen.passes(table.descriptor(), row);
+            }
+            match self.verdict {
+                Some(false) => return Ok(false),
+                Some(true) => {
+                    let rest = screen.rest(filter);
+                    return cx.evaluate(|cx| {
+                        for part in rest {
+                            if !part.holds(cx)? {
+                                return Ok(false);
+                            }
+                        }
+                        Ok(true)
+                    });
+                }
+                None => {}
+            }
+        }
+        cx.evaluate(|cx| filter.holds(cx))
+    }
+
+    /// Goes to the next row of the batch, or beyond as many as fail the screen; false at its end. Asks to wait where others
+    /// are to have their turn: the row is in place then.
+    #[inline]
+    fn step_in_batch(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        access: &Access,
+    ) -> SqlAttempt<bool> {
+        let Slot::Batch { table, batch, position } = cx.state.frame.slots.at_mut(slot)? else {
+            return Ok(false);
+        };
+        if self.scan.is_none() || *position + 1 >= batch.len() {
+            return Ok(false);
+        }
+        *position += 1;
+        let mut steps = 1;
+        if let Some(screen) = &self.screen {
+            let most = cx.state.budget.max(1);
+            loop {
+                self.verdict = screen.passes(table.descriptor(), batch.row(*position).row);
+                if self.verdict != Some(false) || steps >= most || *position + 1 >= batch.len() {
+                    break;
+                }
+                *position += 1;
+                steps += 1;
+            }
+        }
+        cx.execution.work.add(step(access), steps.into());
+        cx.execution.work.rows_examined += u64::from(steps);
+        if cx.lend().spend_many(steps)? {
+            // The row is in place; let others run before it is looked at.
+            self.pending = true;
+            return Err(Blocked::yielding());
+        }
+        Ok(true)
     }
 
     /// The row in the slot is not wanted. Where UPDATE and DELETE keep what they have looked at locked, it is
@@ -197,25 +270,14 @@ impl ScanState {
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         slot: usize,
-        table: &Arc<Table>,
+        (table, filter): (&Arc<Table>, Option<&Expr>),
         access: &Access,
         mode: ReadMode,
     ) -> SqlAttempt<bool> {
         if self.phase == Phase::Closed {
             self.open(cx, table, access)?;
         }
-        if let Slot::Batch { batch, position, .. } = cx.state.frame.slots.at_mut(slot)?
-            && self.scan.is_some()
-            && *position + 1 < batch.len()
-        {
-            *position += 1;
-            cx.execution.work.add(step(access), 1);
-            cx.execution.work.rows_examined += 1;
-            if cx.spend()? {
-                // The row is in place; let others run before it is looked at.
-                self.pending = true;
-                return Err(Blocked::yielding());
-            }
+        if self.step_in_batch(cx, slot, access)? {
             return Ok(true);
         }
         if let Phase::Point(key) = &self.phase {
@@ -237,24 +299,9 @@ impl ScanState {
             return Ok(found);
         }
         loop {
-            if self.scan.is_none() {
-                let Some(range) = self.ranges.pop() else {
-                    self.phase = Phase::Finished;
-                    *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
-                    return Ok(false);
-                };
-                let direction = if access.backward { Direction::Backward } else { Direction::Forward };
-                let mut scan =
-                    Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
-                if let Some(rows) = self.rows_wanted {
-                    scan = scan.with_rows_wanted(rows);
-                }
-                if self.may_stop {
-                    scan = scan.that_may_stop();
-                }
-                self.scan = Some(scan);
-                self.has_given = false;
-                count_begin(cx, access);
+            if self.scan.is_none() && !self.begin_range(cx, table, access, mode) {
+                *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
+                return Ok(false);
             }
             let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
             let mut batch = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
@@ -270,6 +317,13 @@ impl ScanState {
                 }
                 *cx.state.frame.slots.at_mut(slot)? =
                     Slot::Batch { table: table.clone(), batch, position: 0 };
+                self.batches += 1;
+                if self.batches == 2
+                    && mode == ReadMode::Snapshot
+                    && let Some(filter) = filter
+                {
+                    self.screen = Screen::new(&mut cx.lend(), filter, table, slot).map(Box::new);
+                }
                 return Ok(true);
             }
             if !more {
@@ -277,6 +331,65 @@ impl ScanState {
                     cx.execution.work.add(step(access), 1);
                 }
                 self.scan = None;
+            }
+        }
+    }
+
+    /// Begins with the next range; false if there is none.
+    fn begin_range(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        access: &Access,
+        mode: ReadMode,
+    ) -> bool {
+        let Some(range) = self.ranges.pop() else {
+            self.phase = Phase::Finished;
+            return false;
+        };
+        let direction = if access.backward { Direction::Backward } else { Direction::Forward };
+        let mut scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+        if let Some(rows) = self.rows_wanted {
+            scan = scan.with_rows_wanted(rows);
+        }
+        if self.may_stop {
+            scan = scan.that_may_stop();
+        }
+        self.scan = Some(scan);
+        self.has_given = false;
+        count_begin(cx, access);
+        true
+    }
+
+    /// How many rows come next, about those of a leaf, without making them current; `None` at the end. Of a
+    /// [countable](is_countable) scan whose rows all are counted.
+    pub fn count(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        access: &Access,
+    ) -> SqlAttempt<Option<usize>> {
+        if self.phase == Phase::Closed {
+            self.open(cx, table, access)?;
+        }
+        loop {
+            if self.scan.is_none() && !self.begin_range(cx, table, access, ReadMode::Snapshot) {
+                return Ok(None);
+            }
+            let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
+            let counted = cx.transaction().scan_count(scan).map_err(Blocked::up)?;
+            let is_first = !std::mem::replace(&mut self.has_given, true);
+            let is_found = usize::from(is_first && !is_table_scan(access));
+            match counted {
+                Some(rows) => {
+                    cx.execution.work.rows_examined += rows as u64;
+                    cx.execution.work.add(step(access), rows.saturating_sub(is_found) as u64);
+                    return Ok(Some(rows));
+                }
+                None => {
+                    cx.execution.work.add(step(access), 1 - is_found as u64);
+                    self.scan = None;
+                }
             }
         }
     }
@@ -294,6 +407,16 @@ impl ScanState {
         }
         self.scan = None;
         Ok(())
+    }
+}
+
+/// Whether all rows of a scan can be [counted](ScanState::count) without being read.
+pub fn is_countable(plan: &Operator) -> bool {
+    match plan {
+        Operator::Scan { access, filter: None, mode: ReadMode::Snapshot, .. } => {
+            reach(access) == Reach::Whole && (access.index == 0 || access.covering)
+        }
+        _ => false,
     }
 }
 

@@ -316,7 +316,7 @@ impl DerivedState {
             let Some(row) = &self.current else { return Ok(false) };
             *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
             let passes = match filter {
-                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
+                Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
                 None => true,
             };
             self.current = None;

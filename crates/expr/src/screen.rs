@@ -1,0 +1,383 @@
+//! Conditions on the bytes of rows: what a scan asks of each row before it makes a row of it.
+//!
+//! A scan that has read a batch makes its condition ready for the next ones. The conjuncts that compare a column with
+//! what is the same for all rows become tests; where the column is of fixed width, a test compares bytes, which are in
+//! the order of the values, and reads no value. A row that fails a test is passed over.
+//!
+//! ```text
+//!  d < '1995-01-01' AND x BETWEEN 5 AND 7 AND name LIKE '%99%' AND f(id) AND k = 3
+//!  └── 3 bytes ───┘     └── 5 bytes ────┘     └── Pattern ───┘     └── evaluated ─┘
+//!  └──────────────────── the screen ─────────────────────────┘     for what is left
+//! ```
+//!
+//! Only the conjuncts before the first one that is no test are in the screen, so that what evaluating the others says
+//! is said of the same rows as without it. For the same reason a constant that is warned of, or fails, makes no test.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashSet;
+use palisade_catalog::collation::Pattern;
+use palisade_catalog::row::{Field, fixed_field};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{Collation, RowView, SqlType, Table, Value, ValueRef};
+
+use crate::convert::text_of;
+use crate::func::Purity;
+use crate::{Comparison, Context, Domain, Expr, Node, Truth};
+
+/// The first conjuncts of a condition on rows of a table.
+#[derive(Debug)]
+pub struct Screen {
+    tests: Vec<Test>,
+    /// How many conjuncts they are.
+    conjuncts: usize,
+}
+
+#[derive(Debug)]
+struct Test {
+    column: usize,
+    check: Check,
+}
+
+#[derive(Debug)]
+enum Check {
+    /// IS NULL, or its contrary.
+    Null {
+        negated: bool,
+    },
+    /// With a field of up to 8 bytes, as a number.
+    Word {
+        comparison: Comparison,
+        key: u64,
+    },
+    /// With a longer one.
+    Field {
+        comparison: Comparison,
+        key: Vec<u8>,
+    },
+    /// With another column of the same type.
+    Column {
+        comparison: Comparison,
+        other: usize,
+    },
+    /// Among fields of up to 8 bytes.
+    Words {
+        keys: HashSet<u64>,
+        negated: bool,
+    },
+    Text {
+        comparison: Comparison,
+        collation: &'static Collation,
+        key: Vec<u8>,
+    },
+    /// Among few texts.
+    Texts {
+        collation: &'static Collation,
+        keys: Vec<Vec<u8>>,
+        negated: bool,
+    },
+    Like {
+        pattern: Pattern,
+        negated: bool,
+    },
+    /// What is so of no row: a list with NULL of which the contrary is wanted.
+    Never,
+}
+
+/// Texts of a list that are compared one by one, at most.
+const FEW_TEXTS: usize = 16;
+
+/// A field of up to 8 bytes as a number: the order is that of the bytes.
+#[inline]
+fn word(field: &[u8]) -> u64 {
+    match *field {
+        [a, b, c] => u64::from(u32::from_be_bytes([0, a, b, c])),
+        [a, b, c, d] => u64::from(u32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e] => u64::from(a) << 32 | u64::from(u32::from_be_bytes([b, c, d, e])),
+        [a, b, c, d, e, f, g, h] => u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => field.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+impl Screen {
+    /// Of a condition on rows of `table`, which are in a slot. `None` if its first conjunct is no test.
+    pub fn new(cx: &mut Context<'_>, condition: &Expr, table: &Table, slot: usize) -> Option<Screen> {
+        let parts = match &condition.node {
+            Node::And(parts) => &parts[..],
+            _ => std::slice::from_ref(condition),
+        };
+        let mut screen = Screen { tests: Vec::new(), conjuncts: 0 };
+        let mut making = Making { cx, table, slot, tests: &mut screen.tests };
+        for part in parts {
+            let known = making.tests.len();
+            if making.add(part).is_none() {
+                making.tests.truncate(known);
+                break;
+            }
+            screen.conjuncts += 1;
+        }
+        (screen.conjuncts > 0).then_some(screen)
+    }
+
+    /// The conjuncts of the same condition that are not in the screen.
+    pub fn rest<'e>(&self, condition: &'e Expr) -> &'e [Expr] {
+        match &condition.node {
+            Node::And(parts) => parts.get(self.conjuncts..).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Whether a row passes all tests; `None` where that is not known, and the condition is to be evaluated.
+    #[inline]
+    pub fn passes(&self, table: &Table, row: &[u8]) -> Option<bool> {
+        let row = RowView::new(table, row).ok()?;
+        for test in &self.tests {
+            if !test.passes(&row)? {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+}
+
+impl Test {
+    #[inline]
+    fn passes(&self, row: &RowView<'_>) -> Option<bool> {
+        let field = match row.field(self.column) {
+            Field::Absent => return None,
+            Field::Null => return Some(matches!(self.check, Check::Null { negated: false })),
+            field => field,
+        };
+        Some(match (&self.check, field) {
+            (Check::Word { comparison, key }, Field::Fixed(field)) => comparison.holds(word(field).cmp(key)),
+            (Check::Field { comparison, key }, Field::Fixed(field)) => comparison.holds(field.cmp(key)),
+            (Check::Column { comparison, other }, Field::Fixed(field)) => match row.field(*other) {
+                Field::Fixed(other) => comparison.holds(field.cmp(other)),
+                Field::Null => false,
+                _ => return None,
+            },
+            (Check::Words { keys, negated }, Field::Fixed(field)) => keys.contains(&word(field)) != *negated,
+            (Check::Text { comparison, collation, key }, Field::Variable(text)) if text.len() <= PIECE => {
+                comparison.holds(collation.compare(text, key))
+            }
+            (Check::Texts { collation, keys, negated }, Field::Variable(text)) if text.len() <= PIECE => {
+                keys.iter().any(|key| collation.compare(text, key) == Ordering::Equal) != *negated
+            }
+            (Check::Like { pattern, negated }, Field::Variable(text)) if text.len() <= PIECE => {
+                let matches: Result<bool, std::convert::Infallible> = pattern.matches(text, |_| Ok(()));
+                matches.ok()? != *negated
+            }
+            (Check::Null { negated }, _) => *negated,
+            (Check::Never, _) => false,
+            _ => return None,
+        })
+    }
+}
+
+/// A screen that is being made.
+struct Making<'m, 'x> {
+    cx: &'m mut Context<'x>,
+    table: &'m Table,
+    slot: usize,
+    tests: &'m mut Vec<Test>,
+}
+
+impl Making<'_, '_> {
+    /// Adds what a conjunct asks; `None` if that is no test.
+    fn add(&mut self, part: &Expr) -> Option<()> {
+        match &part.node {
+            Node::Compare { comparison, domain, left, right } => {
+                self.add_comparison(*comparison, *domain, left, right)
+            }
+            Node::Between { operand, domain, low, high, negated: false } => {
+                self.add_comparison(Comparison::GreaterEqual, *domain, operand, low)?;
+                self.add_comparison(Comparison::LessEqual, *domain, operand, high)
+            }
+            Node::Is { operand, truth: Truth::Null, negated } => {
+                let column = self.column(operand)?;
+                self.push(column, Check::Null { negated: *negated })
+            }
+            Node::In { operand, list, negated } => self.add_list(operand, list, *negated),
+            Node::Like { operand, pattern, escape, collation, negated } => {
+                let column = self.column(operand)?;
+                let text = self.text(pattern)?;
+                let escape = match escape {
+                    None => b"\\".to_vec(),
+                    Some(escape) => self.text(escape)?,
+                };
+                is_text(&operand.ty).then_some(())?;
+                let pattern = Pattern::new(collation.get(), &text, &escape);
+                self.push(column, Check::Like { pattern, negated: *negated })
+            }
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, column: usize, check: Check) -> Option<()> {
+        self.tests.push(Test { column, check });
+        Some(())
+    }
+
+    /// The table's column that an expression is.
+    fn column(&self, expr: &Expr) -> Option<usize> {
+        let (slot, column) = expr.as_plain_column()?;
+        (slot == self.slot && self.table.columns.len() > column).then_some(column)
+    }
+
+    fn add_comparison(
+        &mut self,
+        comparison: Comparison,
+        domain: Domain,
+        left: &Expr,
+        right: &Expr,
+    ) -> Option<()> {
+        if comparison == Comparison::NullSafeEqual {
+            return None;
+        }
+        if let (Some(left), Some(right)) = (self.column(left), self.column(right)) {
+            let (left_type, right_type) = (self.type_of(left)?, self.type_of(right)?);
+            (left_type == right_type && is_own_domain(left_type, domain)).then_some(())?;
+            return self.push(left, Check::Column { comparison, other: right });
+        }
+        let (column, constant, comparison) = match self.column(left) {
+            Some(column) => (column, right, comparison),
+            None => (self.column(right)?, left, comparison.flipped()),
+        };
+        let value = self.constant(constant)?;
+        if value.is_null() {
+            return self.push(column, Check::Never);
+        }
+        if let Domain::Text(collation) = domain {
+            is_text(self.type_of(column)?).then_some(())?;
+            let Value::Bytes(key) = &value else { return None };
+            (key.len() <= PIECE).then_some(())?;
+            return self
+                .push(column, Check::Text { comparison, collation: collation.get(), key: key.to_vec() });
+        }
+        let key = self.field_of(column, domain, &value)?;
+        let check = match key.len() {
+            0..=8 => Check::Word { comparison, key: word(&key) },
+            _ => Check::Field { comparison, key },
+        };
+        self.push(column, check)
+    }
+
+    fn add_list(&mut self, operand: &Expr, list: &[(Domain, Expr)], negated: bool) -> Option<()> {
+        let column = self.column(operand)?;
+        let domain = list.first()?.0;
+        let mut has_null = false;
+        let mut values = Vec::with_capacity(list.len());
+        for (of_item, item) in list {
+            (*of_item == domain).then_some(())?;
+            match self.constant(item)? {
+                Value::Null => has_null = true,
+                value => values.push(value),
+            }
+        }
+        if has_null && negated {
+            return self.push(column, Check::Never);
+        }
+        if let Domain::Text(collation) = domain {
+            (is_text(self.type_of(column)?) && values.len() <= FEW_TEXTS).then_some(())?;
+            let keys = values.iter().map(|value| match value {
+                Value::Bytes(key) if key.len() <= PIECE => Some(key.to_vec()),
+                _ => None,
+            });
+            let keys = keys.collect::<Option<Vec<Vec<u8>>>>()?;
+            return self.push(column, Check::Texts { collation: collation.get(), keys, negated });
+        }
+        let mut keys = HashSet::with_capacity(values.len());
+        for value in &values {
+            let key = self.field_of(column, domain, value)?;
+            (key.len() <= 8).then_some(())?;
+            keys.insert(word(&key));
+        }
+        self.push(column, Check::Words { keys, negated })
+    }
+
+    fn type_of(&self, column: usize) -> Option<&SqlType> {
+        Some(&self.table.columns.get(column)?.sql_type)
+    }
+
+    /// The value of what is the same for all rows, if finding it has nothing to say.
+    fn constant(&mut self, expr: &Expr) -> Option<Value> {
+        let mut is_constant = true;
+        expr.walk(&mut |part| {
+            is_constant &= match &part.node {
+                Node::Literal(_)
+                | Node::Parameter(_)
+                | Node::Negate(_)
+                | Node::Arithmetic { .. }
+                | Node::Cast { .. }
+                | Node::Transcode { .. } => true,
+                Node::Call { function, .. } => function.purity == Purity::Pure,
+                _ => false,
+            };
+        });
+        if !is_constant {
+            return None;
+        }
+        let before = self.cx.session.warnings.clone();
+        let outer = self.cx.state.begin_one_go();
+        let value = expr.eval(self.cx);
+        self.cx.state.end_one_go(outer);
+        let is_silent = self.cx.session.warnings.count() == before.count();
+        if !is_silent || value.is_err() {
+            self.cx.session.warnings = before;
+        }
+        value.ok().filter(|_| is_silent)
+    }
+
+    fn text(&mut self, expr: &Expr) -> Option<Vec<u8>> {
+        let value = self.constant(expr)?;
+        (!value.is_null()).then(|| text_of(&value, &expr.ty).to_vec())
+    }
+
+    /// The field that a column has which is equal to a value in a domain; `None` if there is none, or if comparing
+    /// fields is not comparing in that domain.
+    fn field_of(&self, column: usize, domain: Domain, value: &Value) -> Option<Vec<u8>> {
+        let ty = self.type_of(column)?;
+        is_own_domain(ty, domain).then_some(())?;
+        match (ty, value) {
+            (SqlType::Int { .. }, Value::Int(_) | Value::UInt(_)) => fixed_field(ty, value.as_ref()),
+            (SqlType::Decimal { scale, .. }, Value::Decimal(number)) => {
+                let kept = number.round(i32::from(*scale)).ok().filter(|kept| kept == number)?;
+                fixed_field(ty, ValueRef::Decimal(kept))
+            }
+            (SqlType::Decimal { .. }, Value::Int(number)) => {
+                fixed_field(ty, ValueRef::Decimal((*number).into()))
+            }
+            (SqlType::Double { .. }, Value::Double(number)) if number.is_finite() => {
+                fixed_field(ty, value.as_ref())
+            }
+            (SqlType::Date, Value::Date(_)) => fixed_field(ty, value.as_ref()),
+            (SqlType::Date, Value::DateTime(moment)) if moment.date().at_midnight() == *moment => {
+                fixed_field(ty, ValueRef::Date(moment.date()))
+            }
+            (SqlType::DateTime { .. }, Value::Date(date)) => {
+                fixed_field(ty, ValueRef::DateTime(date.at_midnight()))
+            }
+            (SqlType::DateTime { fsp }, Value::DateTime(moment)) => {
+                let unit = 10u32.pow(6 - u32::from((*fsp).min(6)));
+                moment.micros().is_multiple_of(unit).then_some(())?;
+                fixed_field(ty, value.as_ref())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_text(ty: &SqlType) -> bool {
+    matches!(ty, SqlType::Char { .. } | SqlType::VarChar { .. } | SqlType::Text { .. })
+}
+
+/// Whether comparing values of a type in a domain is comparing their fields.
+fn is_own_domain(ty: &SqlType, domain: Domain) -> bool {
+    match ty {
+        SqlType::Int { .. } => domain == Domain::Integer,
+        SqlType::Decimal { .. } => domain == Domain::Decimal,
+        SqlType::Double { .. } => domain == Domain::Double,
+        SqlType::Date | SqlType::DateTime { .. } => domain == Domain::DateTime,
+        _ => false,
+    }
+}
