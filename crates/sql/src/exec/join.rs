@@ -1,14 +1,15 @@
 //! Nested loops and hash joins.
 
-use hashbrown::HashMap;
-
-use palisade_expr::hash_key::append_domain_key;
+use palisade_catalog::ValueRef;
+use palisade_expr::hash_key::{append_domain_key, append_integer_key};
+use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::place::At;
 use palisade_expr::{Context, Domain, Expr, Slot};
 
+use super::kept::KeptRows;
 use super::{ExecContext, State};
 use crate::plan::{JoinKind, Operator};
-use crate::{SqlAttempt, SqlResult};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Where a nested loop is.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ impl NestedLoopState {
                 cx.take_turns(1)?;
             }
             let holds = match condition {
-                Some(condition) => cx.evaluate(|cx| condition.test(cx))? == Some(true),
+                Some(condition) => cx.evaluate(|cx| condition.holds(cx))?,
                 None => true,
             };
             self.pending = false;
@@ -129,24 +130,41 @@ pub struct HashJoin<'p> {
 }
 
 /// Where a hash join is.
+///
+/// The rows of the right side lie in one place ([`KeptRows`]); rows with the same key are a chain, in the order in which they
+/// came:
+///
+/// ```text
+///  keys   'a' = 0   'b' = 1           row    0   1   2   3
+///  first      0         1             next   2   -   3   -        'a': rows 0, 2, 3
+///  last       3         1
+/// ```
 #[derive(Debug)]
 pub struct HashJoinState {
     left: State,
     right: State,
-    /// Right rows by key, each as the contents of the right slots.
-    table: HashMap<Vec<u8>, Vec<Box<[Slot]>>>,
-    bytes: usize,
+    /// Numbers of the keys of the right side.
+    keys: KeyIndex,
+    /// The first and the last row of each key.
+    chains: Vec<(u32, u32)>,
+    /// For each row the next one with its key.
+    next: Vec<u32>,
+    rows: KeptRows,
     built: bool,
     right_pending: bool,
     left_pending: bool,
     has_left: bool,
     matched: bool,
     key: Vec<u8>,
-    next_match: usize,
+    /// The right row to look at next beside the left one.
+    candidate: u32,
     testing: bool,
     /// See [`Operator::HashJoin`].
     keeps: bool,
 }
+
+/// No row.
+const NONE: u32 = u32::MAX;
 
 impl HashJoinState {
     /// Before the first row.
@@ -154,15 +172,17 @@ impl HashJoinState {
         HashJoinState {
             left,
             right,
-            table: HashMap::new(),
-            bytes: 0,
+            keys: KeyIndex::default(),
+            chains: Vec::new(),
+            next: Vec::new(),
+            rows: KeptRows::default(),
             built: false,
             right_pending: false,
             left_pending: false,
             has_left: false,
             matched: false,
             key: Vec::new(),
-            next_match: 0,
+            candidate: NONE,
             testing: false,
             keeps,
         }
@@ -176,8 +196,11 @@ impl HashJoinState {
             return;
         }
         self.right.reset();
-        self.table = HashMap::new();
-        (self.bytes, self.built, self.right_pending) = (0, false, false);
+        self.keys.clear();
+        self.chains.clear();
+        self.next.clear();
+        self.rows.clear();
+        (self.built, self.right_pending) = (false, false);
     }
 
     /// The next pair.
@@ -186,30 +209,11 @@ impl HashJoinState {
             self.build(cx, plan)?;
         }
         loop {
-            if !self.has_left {
-                if !self.left_pending {
-                    if !self.left.next(plan.left, cx)? {
-                        return Ok(false);
-                    }
-                    self.left_pending = true;
-                }
-                self.key.clear();
-                let mut key = std::mem::take(&mut self.key);
-                let keys = plan.keys.iter().map(|(left, _, domain)| (left, *domain));
-                let known = cx.evaluate(|cx| join_key(cx, keys, &mut key));
-                self.key = key;
-                let known = known?;
-                if !known {
-                    // NULL matches nothing.
-                    self.key.clear();
-                    self.key.push(u8::MAX);
-                }
-                self.left_pending = false;
-                (self.has_left, self.matched, self.next_match, self.testing) = (true, false, 0, false);
+            if !self.has_left && !self.next_left(cx, plan)? {
+                return Ok(false);
             }
-            let matches = self.table.get(&self.key).map_or(&[][..], Vec::as_slice);
             if !self.testing {
-                let Some(row) = matches.get(self.next_match) else {
+                if self.candidate == NONE {
                     self.has_left = false;
                     if !self.matched && matches!(plan.kind, JoinKind::Left | JoinKind::Anti) {
                         for slot in plan.right_slots {
@@ -218,16 +222,15 @@ impl HashJoinState {
                         return Ok(true);
                     }
                     continue;
-                };
-                for (slot, kept) in plan.right_slots.iter().zip(row.iter()) {
-                    *cx.state.frame.slots.at_mut(*slot)? = kept.clone();
                 }
-                self.next_match += 1;
+                let row = self.candidate as usize;
+                self.rows.show(row, plan.right_slots, &mut cx.state.frame)?;
+                self.candidate = *self.next.at(row)?;
                 self.testing = true;
                 cx.take_turns(1)?;
             }
             let holds = match plan.condition {
-                Some(condition) => cx.evaluate(|cx| condition.test(cx))? == Some(true),
+                Some(condition) => cx.evaluate(|cx| condition.holds(cx))?,
                 None => true,
             };
             self.testing = false;
@@ -246,6 +249,32 @@ impl HashJoinState {
         }
     }
 
+    /// Goes to the next left row and finds the right rows with its key.
+    fn next_left(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
+        if !self.left_pending {
+            if !self.left.next(plan.left, cx)? {
+                return Ok(false);
+            }
+            self.left_pending = true;
+        }
+        self.key.clear();
+        let key = &mut self.key;
+        let keys = plan.keys.iter().map(|(left, _, domain)| (left, *domain));
+        // NULL matches nothing.
+        let known = cx.evaluate(|cx| join_key(cx, keys, key))?;
+        let number = if known { self.keys.find(&self.key) } else { None };
+        self.candidate = match number {
+            Some(number) => self.chains.at(number)?.0,
+            None => NONE,
+        };
+        self.left_pending = false;
+        (self.has_left, self.matched, self.testing) = (true, false, false);
+        if self.candidate == NONE {
+            cx.take_turns(1)?;
+        }
+        Ok(true)
+    }
+
     fn build(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
         loop {
             if !self.right_pending {
@@ -255,21 +284,35 @@ impl HashJoinState {
                 }
                 self.right_pending = true;
             }
-            let mut key = Vec::new();
+            self.key.clear();
+            let key = &mut self.key;
             let keys = plan.keys.iter().map(|(_, right, domain)| (right, *domain));
-            let known = cx.evaluate(|cx| join_key(cx, keys, &mut key))?;
+            let known = cx.evaluate(|cx| join_key(cx, keys, key))?;
             self.right_pending = false;
             if known {
-                let row: Box<[Slot]> = cx.state.frame.keep(plan.right_slots)?;
-                if row.is_empty() && self.table.contains_key(&key) {
-                    continue;
-                }
-                self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
-                cx.session.charge(self.bytes)?;
-                self.table.entry(key).or_default().push(row);
+                self.keep(cx, plan)?;
             }
             cx.take_turns(2)?;
         }
+    }
+
+    /// Keeps the current right row, whose key is at hand.
+    fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlResult<()> {
+        let row = u32::try_from(self.next.len()).ok().filter(|row| *row < NONE);
+        let row = row.ok_or_else(|| SqlError::internal("too many rows for a hash join"))?;
+        match self.keys.number(&self.key) {
+            // Rows of which nothing is kept are alike.
+            Numbered::Known(_) if plan.right_slots.is_empty() => return Ok(()),
+            Numbered::Known(number) => {
+                let last = std::mem::replace(&mut self.chains.at_mut(number)?.1, row);
+                *self.next.at_mut(last as usize)? = row;
+            }
+            Numbered::New(_) => self.chains.push((row, row)),
+        }
+        self.next.push(NONE);
+        self.rows.push(&cx.state.frame, plan.right_slots)?;
+        let of_chains = self.chains.len() * size_of::<(u32, u32)>() + self.next.len() * size_of::<u32>();
+        cx.session.charge(self.rows.size() + self.keys.size() + of_chains)
     }
 }
 
@@ -280,6 +323,14 @@ fn join_key<'e>(
     out: &mut Vec<u8>,
 ) -> SqlAttempt<bool> {
     for (expr, domain) in exprs {
+        match expr.borrow(cx) {
+            Some(Ok(ValueRef::Null)) => return Ok(false),
+            Some(Ok(ValueRef::Int(value))) if domain == Domain::Integer => {
+                append_integer_key(value.into(), out);
+                continue;
+            }
+            _ => {}
+        }
         let value = expr.eval(cx)?;
         if value.is_null() {
             return Ok(false);

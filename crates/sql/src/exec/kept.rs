@@ -160,9 +160,33 @@ impl KeptRows {
         Ok(())
     }
 
+    /// Makes a row current in the frame's slots; it stays here.
+    #[inline]
+    pub fn show(&self, row: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
+        let first = row * self.width;
+        let cells = self.cells.part(first..first + self.width)?.iter();
+        for ((cell, slot), table) in cells.zip(slots).zip(&self.tables) {
+            let slot = frame.slots.at_mut(*slot)?;
+            match cell {
+                Cell::Other(other) => *slot = self.others.at(*other)?.clone(),
+                Cell::Stored { place, len, stamp } => {
+                    slot.set_row(table_of(table)?, self.bytes.get(*place, *len)?, *stamp);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Room for rows of the same slots, without any.
     pub fn like(&self) -> KeptRows {
         KeptRows { width: self.width, tables: self.tables.clone(), ..Self::default() }
+    }
+
+    /// If it has no rows, makes room for those of the slots of `other`.
+    pub fn set_like(&mut self, other: &KeptRows) {
+        if self.tables.is_empty() {
+            (self.width, self.tables) = (other.width, other.tables.clone());
+        }
     }
 
     /// Moves a row to the end of `target`, which has the same slots.
