@@ -47,12 +47,24 @@ type Prefix = u64;
 /// The prefix of a value; `None` where nothing is known that would do. NULL comes first.
 fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
     let of_signed = |value: i64| Some((value as u64) ^ (1 << 63));
+    // Doubles are in the order of these bits, -0 being 0.
+    let of_double = |value: f64| {
+        let bits = (value + 0.0).to_bits();
+        Some(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
+    };
     match value {
         ValueRef::Null => Some(0),
         ValueRef::Int(value) if matches!(ty, SqlType::Int { .. }) => of_signed(value),
         ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
             of_signed(i64::try_from(value).unwrap_or(i64::MAX))
         }
+        ValueRef::Double(value) if matches!(ty, SqlType::Double { .. }) && !value.is_nan() => {
+            of_double(value)
+        }
+        // The nearest double: numbers that differ may have one, but never in another order.
+        ValueRef::Decimal(value) if matches!(ty, SqlType::Decimal { .. }) => of_double(value.to_f64()),
+        ValueRef::Date(value) if *ty == SqlType::Date => Some(value.packed().into()),
+        ValueRef::DateTime(value) if matches!(ty, SqlType::DateTime { .. }) => Some(value.packed()),
         // JSON has an order of its own
         ValueRef::Bytes(text) if ty.is_string() && *ty != SqlType::Json => {
             Some(ty.collation().get().order_prefix(text))
@@ -65,6 +77,11 @@ fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
 pub(super) fn prefix_of(value: ValueRef<'_>, key: &SortKey) -> Option<Prefix> {
     let prefix = prefix(value, &key.expr.ty)?;
     Some(if key.descending { !prefix } else { prefix })
+}
+
+/// Whether a key is a text whose beginning decides: of such keys what all have in common is passed over.
+fn is_text(key: &SortKey) -> bool {
+    key.expr.ty.is_string() && key.expr.ty != SqlType::Json
 }
 
 /// Where the keys of the rows to be sorted are.
@@ -171,6 +188,8 @@ pub struct SortState {
     without_prefixes: bool,
     /// Bytes of the first keys that are texts: what comparing them costs.
     text_bytes: usize,
+    /// If the first keys are texts, one of them, and how many of its bytes all have in common.
+    common: Option<(Box<[u8]>, usize)>,
     /// Bytes of the longest row with its keys.
     longest_row: usize,
     /// How many rows are wanted; asked once.
@@ -198,6 +217,9 @@ enum Reason {
 enum Phase {
     /// Rows are read.
     Collecting,
+    /// The beginnings of their first keys, which are texts, are found: of those before `next` they have been, from byte
+    /// `from` on.
+    Ranking { next: usize, from: usize, reason: Reason },
     /// Those that are held are put in order.
     Sorting { sort: MergeSort<Ranked>, reason: Reason },
     /// They are in order, and rows like the one before are left out: `kept` are left of those before `next`.
@@ -214,6 +236,8 @@ enum Phase {
 
 /// Rows that are handled between two looks at whose turn it is, where handling one is a comparison or a copy.
 const PART: usize = 512;
+/// Bytes that texts may have in common to be passed over, at most.
+const MOST_COMMON: usize = 256;
 /// Items of a run where comparing two takes nanoseconds.
 const LONGEST_RUN: usize = 8192;
 
@@ -227,6 +251,7 @@ impl SortState {
             ranked: Vec::new(),
             without_prefixes: false,
             text_bytes: 0,
+            common: None,
             longest_row: 0,
             wanted: None,
             pending: false,
@@ -281,6 +306,7 @@ impl SortState {
         self.wanted = Some(wanted);
         match &mut self.phase {
             Phase::Collecting => self.collect(cx, plan, wanted),
+            Phase::Ranking { .. } => self.rank(cx, plan),
             Phase::Sorting { .. } => self.put_in_order(cx, plan, wanted),
             Phase::Distinguishing { .. } => self.distinguish(cx, plan, wanted),
             Phase::Dropping { .. } => self.drop_unwanted(cx),
@@ -311,6 +337,30 @@ impl SortState {
             cx.session.charge(self.size())?;
             cx.take_turns(1)?;
         };
+        // Beginnings that go to a file are compared with those of other runs.
+        let stays = reason != Reason::Full && self.runs.is_none();
+        let common = self.common.as_ref().map(|(_, common)| *common);
+        self.phase = Phase::Ranking { next: 0, from: common.filter(|_| stays).unwrap_or(0), reason };
+        Ok(())
+    }
+
+    /// Finds the beginnings of first keys that are texts, and begins to put the rows in order.
+    fn rank(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let Phase::Ranking { next, from, reason } = &mut self.phase else { return Ok(()) };
+        if let Some(keys) = self.keys.as_ref().filter(|_| self.common.is_some()) {
+            let first = plan.keys.at(0)?;
+            while *next < self.ranked.len() {
+                let end = self.ranked.len().min(*next + PART);
+                for ranked in self.ranked.iter_mut().take(end).skip(*next) {
+                    if let ValueRef::Bytes(text) = keys.get(&self.rows, ranked.row, 0)? {
+                        let text = ValueRef::Bytes(text.get(*from..).unwrap_or_default());
+                        ranked.prefix = prefix_of(text, first).unwrap_or_default();
+                    }
+                }
+                *next = end;
+                cx.take_turns(PART as u32 / 8)?;
+            }
+        }
         if self.without_prefixes {
             self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
         }
@@ -320,6 +370,7 @@ impl SortState {
         // Of so few items a sort ends in peace if comparisons of long keys that are ended contradict each
         // other.
         let run = if self.longest_row > PIECE { run.min(FEW) } else { run };
+        let reason = *reason;
         let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
         self.phase = Phase::Sorting { sort, reason };
         Ok(())
@@ -347,11 +398,25 @@ impl SortState {
         let before = self.rows.size() + known;
         self.rows.push(&cx.state.frame, plan.slots)?;
         let first = keys.get(&self.rows, row, 0)?;
-        if let ValueRef::Bytes(text) = first {
-            self.text_bytes += text.len();
-        }
+        let key = plan.keys.at(0)?;
+        let prefix = match first {
+            ValueRef::Bytes(text) if is_text(key) => {
+                self.text_bytes += text.len();
+                let (known, common) = self.common.get_or_insert_with(|| {
+                    let known = text.get(..MOST_COMMON).unwrap_or(text);
+                    (known.into(), known.len())
+                });
+                *common = key.expr.ty.collation().get().common_beginning(known, text).min(*common);
+                // It is found when all of them are known.
+                Some(Prefix::default())
+            }
+            ValueRef::Bytes(text) => {
+                self.text_bytes += text.len();
+                None
+            }
+            _ => prefix_of(first, key),
+        };
         self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
-        let prefix = prefix_of(first, plan.keys.at(0)?);
         self.without_prefixes |= prefix.is_none();
         self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), row });
         Ok(())
