@@ -211,7 +211,7 @@ mod tests {
         let judged = |inner: &[&str]| verdict(&stack(&[&[PANIC], inner, &outer].concat()));
         assert_eq!(judged(&["palisade_expr::func::amount::format_bytes", SURVIVE]), Ok(()));
         assert_eq!(
-            judged(&["palisade_catalog::number::parse", "palisade_sql::run::drive::{{closure}}", SURVIVE]),
+            judged(&["palisade_catalog::number::parse", "palisade_exec::run::drive::{{closure}}", SURVIVE]),
             Ok(())
         );
         for fatal in [

@@ -25,7 +25,7 @@ use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
-use palisade_sql::prepared_count::{Counted, PreparedCount};
+use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Administration, Authorization, Awaited, BoxFuture, Completion, Diagnostics, FileSource,

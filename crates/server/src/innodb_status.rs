@@ -30,7 +30,8 @@ use std::time::Instant;
 use palisade_catalog::{SqlType, Timestamp, Value};
 use palisade_engine::PageSize;
 use palisade_expr::convert::text_of;
-use palisade_sql::{Services as _, Session, work};
+use palisade_session::work;
+use palisade_sql::{Services as _, Session};
 use parking_lot::Mutex;
 
 use crate::host::ServerHost;

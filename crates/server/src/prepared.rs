@@ -17,7 +17,7 @@ use palisade_protocol::command::CURSOR_READ_ONLY;
 use palisade_protocol::parameters::{ParameterTypes, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
-use palisade_sql::prepared_count::Counted;
+use palisade_session::prepared_count::Counted;
 use palisade_sql::session::KEPT_LIMIT;
 use palisade_sql::{ColumnMeta, PlanCache, Prepared, Processes as _, SqlResult};
 

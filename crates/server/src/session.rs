@@ -22,8 +22,8 @@ use palisade_protocol::response::{
 };
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
-use palisade_sql::command::Command as SqlCommand;
-use palisade_sql::prepared_count::Counted;
+use palisade_session::command::Command as SqlCommand;
+use palisade_session::prepared_count::Counted;
 use palisade_sql::session::SecurityContext;
 use palisade_sql::{Completion, PlanCache, Processes as _, Session, SessionState};
 use tracing::warn;

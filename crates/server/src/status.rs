@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use palisade_base::metric::Metric;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::table::OPENED_TABLES;
-use palisade_sql::{SessionView, command, work};
+use palisade_session::{command, work};
+use palisade_sql::SessionView;
 
 use crate::connections::Connection;
 use crate::host::ServerHost;
@@ -219,7 +220,9 @@ const NEVER_LOST: &[&str] = &[
 pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
-    for metric in METRICS.iter().chain(palisade_sql::work::METRICS).chain(palisade_sql::plan_cache::METRICS) {
+    for metric in
+        METRICS.iter().chain(palisade_session::work::METRICS).chain(palisade_sql::plan_cache::METRICS)
+    {
         let own = of.and_then(|(connection, session)| {
             connection.counters.value(metric).or_else(|| session.work.value(metric))
         });

@@ -8,7 +8,7 @@
 //! | DO, SIGNAL, KILL | `values` |
 //! | LOCK TABLES | [`locks`](crate::locks) |
 //! | definitions, maintenance | [`ddl`](crate::ddl) |
-//! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](crate::plan) |
+//! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](palisade_plan) |
 //! | accounts, FLUSH, SHUTDOWN and the like | the [`Host`](crate::Host) |
 
 use palisade_base::error_catalogue::ER_XAER_RMERR;

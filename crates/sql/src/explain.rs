@@ -9,7 +9,7 @@
 //! | `document` | JSON as text |
 //! | `text` | names and numbers |
 //!
-//! The statement is planned with [notes](crate::plan::note), for this once: a plan that is kept has none.
+//! The statement is planned with [notes](palisade_plan::note), for this once: a plan that is kept has none.
 //! EXPLAIN ANALYZE executes that plan, throws its rows away, and shows what the notes have measured.
 
 mod blocks;
@@ -27,15 +27,15 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
+use palisade_plan::bind::Binder;
+use palisade_plan::{Plan, note};
+use palisade_session::sink::ColumnMeta;
 
 use self::document::{Object, Order};
 use self::step::{Step, Steps};
-use crate::bind::Binder;
 use crate::dml::change::{ChangePlan, bind_delete, bind_update};
 use crate::dml::insert::{InsertPlan, bind_insert};
-use crate::plan::{Plan, note};
 use crate::session::ExplainVariable;
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 

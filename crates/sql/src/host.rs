@@ -1,5 +1,5 @@
 //! The seam to the server: what statements ask of it beside what planning and execution
-//! [ask](crate::environment).
+//! [ask](palisade_session::environment).
 //!
 //! | trait | what it answers | who asks |
 //! |---|---|---|
@@ -11,6 +11,9 @@
 //! [`Host`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test a
 //! double of it.
 
+use palisade_session::environment::Environment;
+use palisade_session::view::SessionView;
+
 #[cfg(test)]
 pub(crate) mod doubles;
 
@@ -20,9 +23,7 @@ use palisade_catalog::Value;
 use palisade_expr::services::Scope;
 use palisade_parser::ast::Statement;
 
-use crate::environment::Environment;
 use crate::session::SessionState;
-use crate::view::SessionView;
 use crate::{BoxFuture, Completion, ResultSink, Session, Sql, SqlResult};
 
 /// A file that a statement reads.

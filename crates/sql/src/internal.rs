@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel};
+use palisade_exec::run::send_rows;
 use palisade_expr::session_state::SecurityContext;
 use palisade_parser::ast;
+use palisade_session::sink::Collected;
 
-use crate::run::send_rows;
-use crate::sink::Collected;
 use crate::sql::Sql;
 use crate::{Host, Session, SessionVariables, SqlError, SqlResult};
 

@@ -1,17 +1,18 @@
 //! LOCK TABLES, UNLOCK TABLES, FLUSH TABLES ... WITH READ LOCK: locks that a session holds across transactions.
 //!
-//! What they forbid is in [`locked_tables`](crate::locked_tables). Plans are checked when they are bound, so a session
+//! What they forbid is in [`locked_tables`](palisade_session::locked_tables). Plans are checked when they are bound, so a session
 //! with locks keeps and takes no plans.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_engine::{Share, TableLocks, TableName};
 use palisade_parser::ast::{FlushTarget, ObjectName, TableLock};
+use palisade_session::locked_tables::LockedTable;
+use palisade_session::log_tables;
+use palisade_session::virtual_tables::refuse_virtual;
 
-use crate::locked_tables::LockedTable;
 use crate::sql::Sql;
-use crate::virtual_tables::refuse_virtual;
-use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome, log_tables};
+use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
 
 impl Session {
     /// 1192 or 1223 if what is locked forbids a statement.

@@ -1,4 +1,4 @@
-//! Running the [short path](crate::plan::point): one row by its complete unique key, its columns sent as they are.
+//! Running the [short path](palisade_plan::point): one row by its complete unique key, its columns sent as they are.
 //!
 //! The key is made straight from the parameters, the row is read into a buffer that the session keeps, and its
 //! columns go to the sink as views of it.
@@ -6,12 +6,12 @@
 use palisade_base::Blocked;
 use palisade_catalog::{RowView, Value};
 use palisade_engine::{ReadMode, RowBuf};
+use palisade_exec::run::wait_for;
+use palisade_plan::Query;
+use palisade_plan::point::PointPlan;
+use palisade_session::work::Work;
 
-use crate::plan::Query;
-use crate::plan::point::PointPlan;
-use crate::run::wait_for;
 use crate::sql::Sql;
-use crate::work::Work;
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// Bytes that a session keeps for the next row.

@@ -21,15 +21,15 @@ use palisade_base::error_catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_engine::{AccessMode, Dictionary, Engine, IsolationLevel, Transaction};
+use palisade_exec::{ExecutingSession, StatementContext, Waiter};
+use palisade_plan::Plan;
+use palisade_plan::bind::{Binder, BindingSession};
+use palisade_session::command::CommandCounts;
+use palisade_session::prepared_count::Counted;
+use palisade_session::view::SessionView;
+use palisade_session::work::WorkDone;
 
-use crate::bind::{Binder, BindingSession};
-use crate::command::CommandCounts;
-use crate::exec::{ExecutingSession, StatementContext, Waiter};
-use crate::plan::Plan;
-use crate::prepared_count::Counted;
 use crate::show::information_schema::InformationSchema;
-use crate::view::SessionView;
-use crate::work::WorkDone;
 use crate::{Host, SqlResult};
 
 pub use palisade_expr::session_state::{
@@ -79,13 +79,13 @@ pub struct Session {
     /// The XA transaction it works in.
     pub(crate) xa: Option<Box<crate::xa::Branch>>,
     /// What it has locked across transactions, if anything.
-    pub(crate) locks: Option<Box<crate::locked_tables::SessionLocks>>,
+    pub(crate) locks: Option<Box<palisade_session::locked_tables::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
     /// How many statements and commands of each kind it has executed.
     pub commands: CommandCounts,
     /// How long the stages of its last statements took, if it was ever asked to note that.
-    pub(crate) profiles: Option<Box<crate::profile::Profiles>>,
+    pub(crate) profiles: Option<Box<palisade_session::profile::Profiles>>,
     /// See [`gives_way`](Self::gives_way). Only its own task changes it.
     pub(crate) planning_gives_way: AtomicBool,
 }

@@ -11,15 +11,15 @@ use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, Statement};
 use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
+use palisade_plan::bind::{Binder, parse_error};
+use palisade_plan::{Plan, premise};
+use palisade_session::command::Command;
+use palisade_session::sink::ColumnMeta;
+use palisade_session::work::Work;
 
-use crate::bind::{Binder, parse_error};
-use crate::command::Command;
 use crate::dml::change::{bind_delete, bind_update};
 use crate::dml::insert::bind_insert;
-use crate::plan::{Plan, premise};
 use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
-use crate::sink::ColumnMeta;
-use crate::work::Work;
 use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints, preparable};
 
 /// A statement to be executed.
@@ -165,7 +165,7 @@ impl Sql {
         loop {
             match self.prepare_statement(session, text) {
                 Err(_) if session.takes_giving_way() => {
-                    crate::run::pause(&session.state, &*self.host).await?
+                    palisade_exec::run::pause(&session.state, &*self.host).await?
                 }
                 prepared => return prepared,
             }
@@ -188,14 +188,14 @@ impl Sql {
             drop(dictionary);
             match bound {
                 Err(_) if session.takes_giving_way() => {
-                    crate::run::pause(&session.state, &*self.host).await?
+                    palisade_exec::run::pause(&session.state, &*self.host).await?
                 }
                 bound => return bound,
             }
         }
     }
 
-    /// The logical plan of a query as text: as it was bound, and as [rules](crate::plan::rules) have
+    /// The logical plan of a query as text: as it was bound, and as [rules](palisade_plan::rules) have
     /// rewritten it. 1064 for what is no query.
     pub async fn rewriting(&self, session: &mut Session, text: &[u8]) -> SqlResult<[String; 2]> {
         let statement = palisade_parser::parse(text, parse_options(session)).map_err(parse_error)?;
@@ -213,7 +213,7 @@ impl Sql {
     /// to be computed in one go.
     async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {
         while !self.host.may_compute(session.state.connection_id) {
-            crate::run::pause(&session.state, &*self.host).await?;
+            palisade_exec::run::pause(&session.state, &*self.host).await?;
         }
         Ok(())
     }
@@ -334,7 +334,7 @@ impl Sql {
         }
         crate::ddl::column::check_name(name)?;
         let known = self.engine.dictionary().schema(name).is_some();
-        if known || crate::virtual_tables::is_virtual_schema(&*self.host, name) {
+        if known || palisade_session::virtual_tables::is_virtual_schema(&*self.host, name) {
             session.state.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
             return Ok(());
         }
@@ -458,7 +458,7 @@ impl Sql {
         let planned = loop {
             match self.plan(session, statement, parameters, prepared) {
                 Err(_) if session.takes_giving_way() => {
-                    crate::run::pause(&session.state, &*self.host).await?
+                    palisade_exec::run::pause(&session.state, &*self.host).await?
                 }
                 planned => break planned?,
             }
@@ -596,8 +596,8 @@ impl Sql {
         }
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         let counted = query.counted_limit.is_some();
-        let result = match crate::run::convert_beforehand(&mut cx, &plan).await {
-            Ok(()) => crate::run::send_rows(&mut cx, query, sink).await,
+        let result = match palisade_exec::run::convert_beforehand(&mut cx, &plan).await {
+            Ok(()) => palisade_exec::run::send_rows(&mut cx, query, sink).await,
             Err(error) => Err(error),
         };
         drop(context);
@@ -628,7 +628,7 @@ impl Sql {
             return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
         let types: Vec<_> = query.output.iter().map(|expr| expr.ty.clone()).collect();
-        let mut collected = crate::sink::Collected::default();
+        let mut collected = palisade_session::sink::Collected::default();
         self.run_query(session, plan.clone(), parameters, &mut collected).await?;
         if collected.rows.len() > 1 {
             return Err(mysql_error!(ER_TOO_MANY_ROWS));

@@ -5,10 +5,10 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Event, mysql_error};
 use palisade_engine::{Savepoint, Transaction};
+use palisade_session::work::Work;
 
 use crate::session::NextTransaction;
 use crate::sql::Sql;
-use crate::work::Work;
 use crate::{Awaited, Session, SqlError, SqlResult, WaitOutcome};
 
 impl Sql {

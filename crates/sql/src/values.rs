@@ -6,13 +6,13 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{SqlType, Value};
+use palisade_exec::run::{convert_beforehand, drive};
 use palisade_expr::convert::text_of;
 use palisade_expr::error::not_supported;
 use palisade_parser::ast;
+use palisade_plan::bind::Binder;
+use palisade_plan::bind::scope::Scope;
 
-use crate::bind::Binder;
-use crate::bind::scope::Scope;
-use crate::run::{convert_beforehand, drive};
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 
@@ -39,7 +39,7 @@ impl Sql {
         let mut context = session.context(&**self.host(), self.engine(), parameters, Some(plan.clone()));
         let mut cx = context.view();
         let result = match convert_beforehand(&mut cx, &plan).await {
-            Ok(()) => drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await,
+            Ok(()) => drive(&mut cx, |cx| palisade_exec::evaluate_all(&bound, cx)).await,
             Err(error) => Err(error),
         };
         drop(context);

@@ -26,8 +26,8 @@ use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_engine::{XaBranch, XaEnd, Xid};
 use palisade_expr::warning::Level;
 use palisade_parser::ast::{self, Xa};
+use palisade_plan::Plan;
 
-use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::{ColumnMeta, Completion, ResultSink, Session, SqlError, SqlResult};
 

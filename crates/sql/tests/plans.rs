@@ -8,8 +8,8 @@ use std::sync::Arc;
 use client::{Client, block_on, processor};
 use palisade_catalog::Value;
 use palisade_expr::mode::SqlMode;
+use palisade_session::sink::Collected;
 use palisade_sql::plan_cache::MAX_WEIGHT;
-use palisade_sql::sink::Collected;
 use palisade_sql::{Prepared, Sql};
 
 /// Sessions of one worker, in a database with a table.

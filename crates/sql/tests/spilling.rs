@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use client::{Bench, Client, processor_on};
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{File, FileSystem, MemFileSystem, Overlay, OverlayFileSystem};
-use palisade_sql::work::{CREATED_TMP_FILES, SORT_MERGE_PASSES};
+use palisade_session::work::{CREATED_TMP_FILES, SORT_MERGE_PASSES};
 
 const ROWS: usize = 4000;
 

@@ -16,7 +16,7 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_engine::Engine;
 use palisade_expr::convert::text_of;
-use palisade_sql::log_tables::{GENERAL, SCHEMA, SLOW};
+use palisade_session::log_tables::{GENERAL, SCHEMA, SLOW};
 use palisade_sql::{InternalSession, SessionVariables, Sql};
 use tracing::warn;
 

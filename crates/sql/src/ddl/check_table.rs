@@ -19,11 +19,11 @@ use palisade_base::mysql_error;
 use palisade_engine::check::{Severity, TableCheck, TableCheckOptions};
 use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
+use palisade_session::virtual_tables::is_virtual_schema;
 
 use crate::locks::acquire_metadata;
 use crate::show::information_schema;
 use crate::sql::Sql;
-use crate::virtual_tables::is_virtual_schema;
 use crate::{Awaited, Session, SqlResult, WaitOutcome};
 
 /// Lines about one table, at most.

@@ -25,9 +25,9 @@ use palisade_catalog::{Charset, Date, DateTime, Decimal, RowView, SqlType, Time,
 use palisade_engine::TableName;
 use palisade_expr::warning::Level;
 use palisade_parser::ast;
+use palisade_plan::Plan;
+use palisade_session::sink::ColumnMeta;
 
-use crate::plan::Plan;
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 

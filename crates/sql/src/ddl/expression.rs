@@ -13,11 +13,11 @@ use palisade_expr::func::absent::is_not_yet;
 use palisade_expr::func::{Function, Purity};
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, CheckConstraint, Expr, Literal};
+use palisade_plan::bind::quoted;
+use palisade_plan::bind::row_rules::parse_expression;
 
 use super::{Definer, unsupported};
 use crate::SqlResult;
-use crate::bind::quoted;
-use crate::bind::row_rules::parse_expression;
 
 /// What an expression is for.
 #[derive(Clone, Copy)]

@@ -6,9 +6,9 @@ use palisade_catalog::descriptor::Column;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::Deprecated;
 use palisade_parser::ast::{self, Statement};
+use palisade_plan::bind::Binder;
 
 use super::{Definer, column, types};
-use crate::bind::Binder;
 use crate::dml::insert::bind_insert;
 use crate::sql::Sql;
 use crate::{ColumnMeta, Completion, Session, SqlResult};

@@ -1,11 +1,11 @@
-//! What definition statements may not do to the [tables of the query logs](crate::log_tables) while a log is
+//! What definition statements may not do to the [tables of the query logs](palisade_session::log_tables) while a log is
 //! written to one.
 
 use palisade_base::error_catalogue::{ER_BAD_LOG_STATEMENT, ER_CANT_RENAME_LOG_TABLE};
 use palisade_base::mysql_error;
 use palisade_engine::TableName;
+use palisade_session::log_tables::is_one;
 
-use crate::log_tables::is_one;
 use crate::{Administration, SqlResult};
 
 /// 1580 if one is to be dropped or altered while its log is written to it. `statement` is DROP or ALTER.
@@ -37,7 +37,7 @@ pub(crate) fn check_rename(host: &dyn Administration, pairs: &[(TableName, Table
 mod tests {
     use super::*;
     use crate::host::doubles::LogsTo;
-    use crate::log_tables::{GENERAL, SCHEMA, names};
+    use palisade_session::log_tables::{GENERAL, SCHEMA, names};
 
     #[test]
     fn a_log_keeps_its_table_while_it_is_written() {

@@ -5,8 +5,8 @@ use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, MaintenanceKind};
+use palisade_session::sink::ColumnMeta;
 
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 

@@ -5,12 +5,12 @@ use palisade_catalog::descriptor::{Column, DefaultValue, TableDef, Visibility};
 use palisade_catalog::store::{StoreError, coerce, implicit_default};
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{SqlType, Value, ValueRef};
+use palisade_exec::ExecContext;
 use palisade_expr::Slot;
 use palisade_expr::place::At;
+use palisade_plan::bind::row_rules::RowRules;
 
 use super::Definer;
-use crate::bind::row_rules::RowRules;
-use crate::exec::ExecContext;
 use crate::{SqlAttempt, SqlResult};
 
 /// Computes what of a row is an expression, and checks the row.

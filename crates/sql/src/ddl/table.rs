@@ -197,7 +197,7 @@ fn make_not_null(def: &mut TableDef, key: &IndexDefinition, explicitly_null: &[u
 }
 
 /// The schema of the server's own tables, and MySQL's tablespace for them.
-pub use crate::virtual_tables::SYSTEM_SCHEMA as SYSTEM;
+pub use palisade_session::virtual_tables::SYSTEM_SCHEMA as SYSTEM;
 
 /// Applies a table option other than the character set.
 pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableOption) -> SqlResult<()> {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use palisade_base::Blocked;
 use palisade_catalog::{ValueRef, key};
 use palisade_engine::{LockMode, LockWait, ReadMode, RowBuf, Table};
+use palisade_exec::ExecContext;
+use palisade_exec::run::drive;
+use palisade_exec::store::row_error;
 use palisade_expr::place::At;
 
 use crate::SqlResult;
-use crate::exec::ExecContext;
-use crate::exec::store::row_error;
-use crate::run::drive;
 
 /// The key in the unique index `index` of a row with these values.
 pub(super) fn search_key<'a>(

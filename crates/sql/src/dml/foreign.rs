@@ -15,19 +15,19 @@ use palisade_engine::{
     Bound, Direction, Error as EngineError, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf,
     RowStamp, Scan, Table, UpdateOutcome,
 };
+use palisade_exec::ExecContext;
+use palisade_exec::run::{drive, end_row};
+use palisade_exec::store::row_error;
 use palisade_expr::context::view;
 use palisade_expr::convert::text_of;
 use palisade_expr::place::At;
+use palisade_plan::bind::Binder;
+use palisade_plan::bind::row_rules::RowRules;
+use palisade_plan::bind::scope::{Scope, Source};
 
 use super::collision;
 use super::store::{duplicate_entry, encode_row, value_in};
-use crate::bind::Binder;
-use crate::bind::row_rules::RowRules;
-use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
-use crate::exec::ExecContext;
-use crate::exec::store::row_error;
-use crate::run::{drive, end_row};
 use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 
 /// Deepest cascade, the row that the statement changes included.

@@ -7,14 +7,14 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Charset, Collation, SqlType, Value};
 use palisade_engine::RowsToCome;
+use palisade_exec::ExecContext;
+use palisade_exec::run::end_row;
 use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
 use super::insert::{InsertRun, bind_insert};
-use crate::exec::ExecContext;
 use crate::host::FileSource;
-use crate::run::end_row;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 

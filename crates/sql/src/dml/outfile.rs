@@ -14,11 +14,11 @@ use palisade_catalog::{Charset, SqlType, Value, ValueRef};
 use palisade_expr::convert::text_of;
 use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, LoadFormat};
+use palisade_plan::Plan;
+use palisade_session::sink::ColumnMeta;
 
 use super::load::{or, single};
 use crate::host::FileTarget;
-use crate::plan::Plan;
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
 

@@ -3,11 +3,11 @@
 use palisade_base::error_catalogue::ER_DUP_ENTRY;
 use palisade_base::mysql_error;
 use palisade_catalog::{Charset, Table, TableDef, Value, ValueRef, charset, row};
+use palisade_exec::ExecContext;
+use palisade_exec::run::wait_or_fail;
+use palisade_exec::store::row_error;
 use palisade_expr::place::At;
 
-use crate::exec::ExecContext;
-use crate::exec::store::row_error;
-use crate::run::wait_or_fail;
 use crate::{SqlError, SqlResult};
 
 /// Makes the row with `value(i)` in column i of a table. One of long values is made on another thread.

@@ -3,6 +3,9 @@
 use palisade_catalog::SqlType;
 use palisade_engine::Table;
 use palisade_expr::Expr;
+use palisade_plan::cost::ROW_IN_ORDER;
+use palisade_plan::note::{Estimate, Note, estimate};
+use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
 
 use super::document::{Document, Object};
 use super::reading::{
@@ -11,9 +14,6 @@ use super::reading::{
 use super::rows::filtered;
 use super::text::shown_cost;
 use super::{Changed, Numbers};
-use crate::plan::cost::ROW_IN_ORDER;
-use crate::plan::note::{Estimate, Note, estimate};
-use crate::plan::{JoinKind, Operator, Plan, Query, SetStep};
 
 /// Makes the blocks of a plan.
 pub(super) struct Blocks<'p> {

@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use palisade_catalog::SqlType;
 use palisade_engine::Table;
 use palisade_expr::{Expr, Node, SubqueryUse};
+use palisade_plan::access::{Access, RangeSpec, index_columns};
+use palisade_plan::note::Reading;
+use palisade_plan::{Operator, Plan, Query};
 
 use super::text::{is_constant, plain, short};
-use crate::plan::access::{Access, RangeSpec, index_columns};
-use crate::plan::note::Reading;
-use crate::plan::{Operator, Plan, Query};
 
 /// Ranges that are written out; of a longer list the first, and how many there are more.
 const MOST_RANGES: usize = 3;

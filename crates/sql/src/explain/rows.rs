@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_plan::access::Access;
+use palisade_plan::note::Note;
+use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
+use palisade_session::sink::ColumnMeta;
 
 use super::reading::{access_type, index_name, key_length, key_parts, possible_keys, references};
 use super::{Changed, Numbers};
-use crate::plan::access::Access;
-use crate::plan::note::Note;
-use crate::plan::{JoinKind, Operator, Plan, Query, SetStep};
-use crate::sink::ColumnMeta;
 use crate::{ResultSink, SqlResult};
 
 /// A row.
@@ -41,7 +41,7 @@ pub(super) struct Lines<'p> {
 /// A query whose rows follow those of the block that reads it.
 enum Inner {
     Derived(Arc<Query>),
-    Recursive(Arc<crate::plan::Recursion>),
+    Recursive(Arc<palisade_plan::Recursion>),
 }
 
 /// The rows of a statement's plan.
@@ -195,7 +195,7 @@ impl Lines<'_> {
                 }
             }
             Operator::Derived { query, filter, .. } => {
-                let rows = crate::plan::note::estimate(&query.root).rows;
+                let rows = palisade_plan::note::estimate(&query.root).rows;
                 self.kept(id, select_type, Some(rows), filter.is_some(), Inner::Derived(query.clone()));
             }
             Operator::Recursive { recursion, filter, .. } => {

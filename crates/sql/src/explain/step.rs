@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use palisade_engine::Table;
 use palisade_expr::Expr;
 use palisade_expr::order::SortKey;
+use palisade_plan::access::Access;
+use palisade_plan::note::{Actual, Estimate, Note, estimate};
+use palisade_plan::window::WindowFunction;
+use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
 
 use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, index_name, key_columns, key_parts, lookup, ranges, ranges_line, references, subqueries_in,
 };
 use super::text::{columns_of, rounded, short, short_list, shortened, shown_cost};
-use crate::plan::access::Access;
-use crate::plan::note::{Actual, Estimate, Note, estimate};
-use crate::plan::window::WindowFunction;
-use crate::plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
 
 /// A step of a plan.
 #[derive(Debug, Default)]

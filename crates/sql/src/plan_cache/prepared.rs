@@ -12,10 +12,10 @@ use palisade_catalog::{CollationId, Value};
 use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{Into, Statement};
 use palisade_parser::{Deprecated, Hint, Only, ParseOptions};
+use palisade_plan::Plan;
 use smallvec::SmallVec;
 
 use crate::Session;
-use crate::plan::Plan;
 
 /// Plans kept of one statement.
 const MAX_PLANS: usize = 4;

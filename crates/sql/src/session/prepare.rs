@@ -5,8 +5,8 @@ use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_expr::convert::text_of;
 use palisade_parser::ast::{self, PrepareSource};
+use palisade_session::command::Command;
 
-use crate::command::Command;
 use crate::session::NamedStatement;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};

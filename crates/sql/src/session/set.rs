@@ -112,7 +112,7 @@ impl Sql {
             None => ("utf8mb4".to_owned(), None),
             Some((charset, collation)) => (charset.clone(), collation.clone()),
         };
-        let default = crate::bind::literal::charset_collation(&charset)?;
+        let default = palisade_plan::bind::literal::charset_collation(&charset)?;
         let chosen = match &collation {
             None => default,
             Some(name) => {
@@ -138,7 +138,8 @@ impl Sql {
     }
 
     fn set_charset(&self, session: &mut Session, charset: Option<&str>) -> SqlResult<()> {
-        let default: CollationId = crate::bind::literal::charset_collation(charset.unwrap_or("utf8mb4"))?;
+        let default: CollationId =
+            palisade_plan::bind::literal::charset_collation(charset.unwrap_or("utf8mb4"))?;
         let name = default.get().charset.name();
         for variable in ["character_set_client", "character_set_results"] {
             self.host().set_variable(

@@ -7,10 +7,10 @@ use palisade_engine::{AccessMode, IsolationLevel};
 use palisade_expr::place::At;
 use palisade_expr::services;
 use palisade_parser::ast::{self, TransactionScope};
+use palisade_session::work::Work;
 
 use crate::session::CompletionType;
 use crate::sql::Sql;
-use crate::work::Work;
 use crate::{Completion, Session, SqlResult};
 
 impl Sql {

@@ -7,9 +7,9 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{ObjectName, ShowWhat};
+use palisade_session::virtual_tables::is_virtual_name;
 
 use super::{Listing, Shower, empty};
-use crate::virtual_tables::is_virtual_name;
 use crate::{SqlError, SqlResult};
 
 /// What such a SHOW answers; `None` for others.

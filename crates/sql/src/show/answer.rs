@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, Value, ValueRef};
+use palisade_exec::run::drive;
 use palisade_expr::Slot;
 use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, Show, ShowFilter, ShowWhat, Statement};
+use palisade_plan::bind::Binder;
+use palisade_plan::bind::scope::{Clause, Scope, Source, SourceColumn};
+use palisade_session::sink::ColumnMeta;
 
 use super::{Listing, Shower, filter_like};
-use crate::bind::Binder;
-use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
-use crate::run::drive;
 use crate::show::profile::is_about_profiles;
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 

@@ -8,9 +8,9 @@ use palisade_catalog::descriptor::{
 use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
 use palisade_engine::Table;
 use palisade_expr::convert::display_text;
+use palisade_plan::bind::quoted;
 
 use super::information_schema::{shown_columns, shown_indexes};
-use crate::bind::quoted;
 
 /// `text` as a string literal.
 fn literal(text: &str) -> String {

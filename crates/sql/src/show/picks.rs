@@ -2,10 +2,10 @@
 
 use palisade_catalog::{SqlType, Value};
 use palisade_schema::{Names, Row, TableDecl, Wanted};
+use palisade_session::virtual_tables::{INFORMATION_SCHEMA, Pulled, RowSource, VirtualRows};
 
 use super::information_schema::{self, InformationSchema};
 use super::{Listing, Shower};
-use crate::virtual_tables::{INFORMATION_SCHEMA, Pulled, RowSource, VirtualRows};
 use crate::{SqlError, SqlResult};
 
 /// A column: its name in information_schema, and the one it is shown under.

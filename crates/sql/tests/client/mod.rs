@@ -15,9 +15,9 @@ use palisade_expr::named_locks::NamedLocks;
 use palisade_io::{FileSystem, MemFileSystem};
 use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
-use palisade_sql::prepared_count::{Counted, PreparedCount};
+use palisade_session::prepared_count::{Counted, PreparedCount};
+use palisade_session::sink::Collected;
 use palisade_sql::session::KillFlag;
-use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
 /// What the queries run on. It counts how often statements have let others run, and can kill a statement when

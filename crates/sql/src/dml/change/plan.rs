@@ -8,16 +8,16 @@ use palisade_engine::{ReadMode, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, DeleteTarget, TableReference};
+use palisade_plan::bind::scope::{Clause, Scope, Source};
+use palisade_plan::bind::{Binder, CommonTable};
+use palisade_plan::join::{Joining, WantedOrder};
+use palisade_plan::logical::JoinTree;
+use palisade_plan::rules::outer_to_inner;
+use palisade_plan::{Operator, Query};
 
 use super::{ChangePlan, Target};
-use crate::bind::scope::{Clause, Scope, Source};
-use crate::bind::{Binder, CommonTable};
 use crate::dml::foreign::family;
 use crate::dml::insert::{Cell, refuse_generated, target_column};
-use crate::plan::join::{Joining, WantedOrder};
-use crate::plan::logical::JoinTree;
-use crate::plan::rules::outer_to_inner;
-use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};
 
 /// What an UPDATE or a DELETE says after its tables and assignments.
@@ -327,7 +327,7 @@ fn moves(operator: &Operator, target: &Target) -> bool {
     match operator {
         Operator::Scan { access, .. } => {
             !access.unique
-                && crate::plan::access::index_columns(&target.table, access.index).any(|column| {
+                && palisade_plan::access::index_columns(&target.table, access.index).any(|column| {
                     target.table.columns.get(column).is_none_or(|known| known.generated.is_some())
                         || target.assignments.iter().any(|(assigned, _)| *assigned == column)
                 })

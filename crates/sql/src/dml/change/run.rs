@@ -9,9 +9,14 @@ use palisade_catalog::{RowView, Value, ValueRef};
 use palisade_engine::{
     Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
 };
+use palisade_exec::run::{drive, end_row};
+use palisade_exec::scan::clustered_key;
+use palisade_exec::store::in_table;
+use palisade_exec::{ExecContext, State};
 use palisade_expr::Slot;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
+use palisade_session::work::Work;
 use smallvec::SmallVec;
 
 use super::{ChangePlan, Target};
@@ -19,11 +24,6 @@ use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given};
 use crate::dml::store::{duplicate_entry, encode_row};
-use crate::exec::scan::clustered_key;
-use crate::exec::store::in_table;
-use crate::exec::{ExecContext, State};
-use crate::run::{drive, end_row};
-use crate::work::Work;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// An UPDATE or DELETE while it runs.

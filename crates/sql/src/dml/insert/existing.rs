@@ -9,19 +9,19 @@ use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, Value};
 use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
+use palisade_exec::ExecContext;
+use palisade_exec::run::drive;
+use palisade_exec::store::in_table;
 use palisade_expr::Slot;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
+use palisade_session::work::Work;
 
 use super::numbers::{note_given, positive};
 use super::{Cell, InsertRun};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::store::{duplicate_entry, encode_row, value_in};
-use crate::exec::ExecContext;
-use crate::exec::store::in_table;
-use crate::run::drive;
-use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
 
 /// What became of a row that REPLACE collides with.

@@ -12,10 +12,10 @@ use palisade_base::error_catalogue::ER_AUTOINC_READ_FAILED;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{AutoIncrementLockMode, RowsToCome, Table};
+use palisade_exec::ExecContext;
+use palisade_exec::run::drive;
 
 use crate::SqlResult;
-use crate::exec::ExecContext;
-use crate::run::drive;
 
 /// Most values that are reserved at once for rows that nobody has counted.
 const MOST_AT_ONCE: u64 = (1 << 16) - 1;

@@ -11,13 +11,13 @@ use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
+use palisade_plan::bind::Binder;
+use palisade_plan::bind::scope::{Scope, Source, same_name};
+use palisade_plan::conditions::OuterSlots;
+use palisade_plan::logical::LogicalQuery;
 
 use super::{Cell, InsertPlan};
-use crate::bind::Binder;
-use crate::bind::scope::{Scope, Source, same_name};
 use crate::dml::foreign::family;
-use crate::plan::conditions::OuterSlots;
-use crate::plan::logical::LogicalQuery;
 use crate::{Access, SqlResult};
 
 /// What a row of VALUES counts as beside the expressions in it, in units of a nanosecond ...
@@ -49,7 +49,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         binder.accesses(&schema, &insert.table.name, Access::Update)?;
     }
     if binder.dictionary.schema(&schema).is_none() {
-        crate::virtual_tables::refuse_virtual(binder.host, &schema, binder.session)?;
+        palisade_session::virtual_tables::refuse_virtual(binder.host, &schema, binder.session)?;
     }
     let table = binder.stored_table(&schema, &insert.table.name, &insert.table.name)?;
     binder.check_locks(&table, &table.name, true)?;
@@ -265,7 +265,9 @@ pub fn target_column(table: &Table, name: &ast::ColumnName) -> SqlResult<usize> 
         table.columns.get(*column).is_some_and(|known| known.visibility != Visibility::System)
             && name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.name))
     });
-    found.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, crate::bind::scope::written(name), "field list"))
+    found.ok_or_else(|| {
+        mysql_error!(ER_BAD_FIELD_ERROR, palisade_plan::bind::scope::written(name), "field list")
+    })
 }
 
 /// 3105 for a value other than DEFAULT in a generated column.

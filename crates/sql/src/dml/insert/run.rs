@@ -7,21 +7,21 @@ use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, SqlType, Value};
 use palisade_engine::{Error as EngineError, RowsToCome};
+use palisade_exec::run::{drive, end_row};
+use palisade_exec::store::in_table;
+use palisade_exec::{ExecContext, State};
 use palisade_expr::context::values_size;
 use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node, Slot};
+use palisade_plan::bind::row_rules::ColumnDefault;
+use palisade_session::work::Work;
 
 use super::existing::Replaced;
 use super::numbers::{Numbers, numbered};
 use super::{Cell, InsertPlan};
-use crate::bind::row_rules::ColumnDefault;
 use crate::dml::foreign::is_violation;
 use crate::dml::store::{duplicate_entry, encode_row, value_in};
-use crate::exec::store::in_table;
-use crate::exec::{ExecContext, State};
-use crate::run::{drive, end_row};
-use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
 
 /// An INSERT at work.
@@ -127,7 +127,7 @@ impl<'p> InsertRun<'p> {
             }
             return Ok(());
         };
-        crate::run::count_tables(cx);
+        palisade_exec::run::count_tables(cx);
         let mut state = State::new(&query.root);
         let output = query.output.as_slice();
         let (mut buffer, mut bytes) = (Vec::new(), 0);
@@ -141,7 +141,7 @@ impl<'p> InsertRun<'p> {
                     }
                     pending = true;
                 }
-                let values = crate::exec::evaluate_all(&query.output, cx)?;
+                let values = palisade_exec::evaluate_all(&query.output, cx)?;
                 pending = false;
                 Ok(Some(values))
             })

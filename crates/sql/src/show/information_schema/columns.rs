@@ -7,13 +7,13 @@ use palisade_catalog::types::IntWidth;
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::Table;
 use palisade_schema::{ColumnDecl, Row, Rows, TableDecl, Wanted, virtual_table};
+use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 use super::{
     Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text,
     wanted_declarations, yes_no,
 };
 use crate::show::create;
-use crate::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&columns_view::DECL, all_columns),

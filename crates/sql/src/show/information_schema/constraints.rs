@@ -6,11 +6,11 @@ use palisade_catalog::descriptor::{Check, ForeignKey};
 use palisade_catalog::{TableDef, Value};
 use palisade_engine::{Dictionary, Table};
 use palisade_schema::{Row, Rows, Wanted, virtual_table};
+use palisade_session::virtual_tables::RowSource;
 
 use super::columns::escaped;
 use super::{Definition, Tables, by_table, catalog, number, shown_indexes, text, yes_no};
 use crate::ddl::foreign::parent_index;
-use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&check_constraints::DECL, |source, wanted| by_table(source, wanted, checks_of)),

@@ -7,10 +7,10 @@ use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX, Index}
 use palisade_catalog::{IndexTree, TableDef};
 use palisade_engine::Table;
 use palisade_schema::{Row, Rows, Wanted, virtual_table};
+use palisade_session::virtual_tables::RowSource;
 
 use super::storage::path;
 use super::{Definition, Tables, by_table, number, text};
-use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&indexes::DECL, |source, wanted| by_table(source, wanted, indexes_of)),

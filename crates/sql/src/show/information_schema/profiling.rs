@@ -2,9 +2,9 @@
 
 use palisade_catalog::Value;
 use palisade_schema::virtual_table;
+use palisade_session::profile::{StageTime, seconds};
 
 use super::{Definition, Tables, number, text};
-use crate::profile::{StageTime, seconds};
 
 pub(super) static TABLES: Tables = &[Definition::new(&stages::DECL, |source, wanted| {
     let times = source.session.profiles.map_or(Vec::new(), |profiles| profiles.stage_times());

@@ -2,9 +2,9 @@
 
 use palisade_catalog::{CollationId, Value};
 use palisade_schema::{Rows, Wanted, virtual_table};
+use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 use super::{Definition, NAMES, Tables, catalog, text, wanted_schemas, yes_no};
-use crate::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 pub(super) static TABLES: Tables =
     &[Definition::new(&schemata::DECL, schemas), Definition::new(&schema_extensions::DECL, extensions)];

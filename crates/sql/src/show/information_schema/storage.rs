@@ -6,10 +6,10 @@ use palisade_base::{sysvar, sysvar_catalogue};
 use palisade_catalog::Value;
 use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
+use palisade_session::virtual_tables::RowSource;
 
 use super::innodb_columns::is_virtual;
 use super::{Definition, Tables, by_table, number, of_static, shown_columns, text};
-use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&files::DECL, |source, wanted| of_each_space(source, wanted, files::row)),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use palisade_catalog::{CollationId, Value};
 use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
+use palisade_session::virtual_tables::RowSource;
 
 use super::{Definition, Tables, by_table, catalog, number, optional, second, text, wanted_declarations};
 use crate::show::create;
-use crate::virtual_tables::RowSource;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&tables_view::DECL, all_tables),
@@ -112,7 +112,7 @@ fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
         vec![tables_view::row(&subject, wanted)]
     });
     let dictionary = source.engine.dictionary();
-    let system = dictionary.table(crate::virtual_tables::SYSTEM_SCHEMA, "user").ok();
+    let system = dictionary.table(palisade_session::virtual_tables::SYSTEM_SCHEMA, "user").ok();
     // A server that has lost that table starts all the same.
     let oldest = || dictionary.all_tables().map(|table| table.descriptor().def().created_us).min();
     let made_us = system.map(|table| table.descriptor().def().created_us).or_else(oldest);

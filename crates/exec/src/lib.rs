@@ -1,0 +1,352 @@
+//! Execution: the states of a plan's operators, and the calls that move them.
+//!
+//! The plan is shared and immutable; a [`State`] tree mirrors its operators and holds what one execution knows. A call
+//! of [`State::next`] places the next row in the frame's slots. When something is missing it gives back
+//! [`Blocked::Wait`](palisade_base::Blocked) and is later called again: every operator keeps enough to go on from
+//! exactly where it was.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`run`] | calling until nothing is missing: waits, the rows of a query sent |
+//! | [`context`] | what an operator sees, and lends to expressions |
+//! | [`scan`] | reading a table by an access path |
+//! | [`join`] | nested loops and hash joins |
+//! | [`aggregate`] | grouping |
+//! | [`kept`] | rows set aside |
+//! | `noted` | measuring an operator |
+//! | [`sort`] | sorting, limits |
+//! | [`distinct`] | removing duplicates |
+//! | [`spill`] | rows in temporary files |
+//! | [`set`] | UNION and its kin, derived tables |
+//! | [`virtual_table`] | reading a virtual table |
+//! | [`window`] | window functions |
+//! | [`recursive`] | WITH RECURSIVE |
+//! | [`subquery`] | subqueries in expressions |
+//! | [`store`] | what happens to a value on its way into a column |
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
+
+pub mod aggregate;
+pub mod context;
+pub mod distinct;
+pub mod join;
+pub mod kept;
+mod noted;
+pub mod recursive;
+pub mod run;
+pub mod scan;
+pub mod set;
+pub mod sort;
+pub mod spill;
+pub mod store;
+pub mod subquery;
+pub mod virtual_table;
+pub mod window;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
+use palisade_base::mysql_error;
+use palisade_catalog::Value;
+use palisade_expr::place::At;
+use palisade_expr::{Context, Expr, Slot, SqlAttempt, SqlResult};
+use palisade_plan::{Limit, Operator};
+
+pub use context::{ExecContext, ExecutingSession, StatementContext, Waiter};
+pub use subquery::SubqueryState;
+
+/// What one execution of an operator knows.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum State {
+    Dual { done: bool },
+    Nothing,
+    Scan(Box<scan::ScanState>),
+    Virtual(Box<virtual_table::VirtualState>),
+    Values { next: usize },
+    NestedLoop(Box<join::NestedLoopState>),
+    HashJoin(Box<join::HashJoinState>),
+    Filter { input: Box<State>, pending: bool },
+    Aggregate(Box<aggregate::AggregateState>),
+    Sort(Box<sort::SortState>),
+    Project { input: Box<State>, pending: bool },
+    Distinct(Box<distinct::DistinctState>),
+    Limit(Box<sort::LimitState>),
+    Union(Box<set::UnionState>),
+    Derived(Box<set::DerivedState>),
+    Window(Box<window::WindowState>),
+    Noted(Box<noted::NotedState>),
+    Recursive { state: Box<recursive::RecursiveState>, correlated: bool },
+    Working { next: usize },
+}
+
+impl State {
+    /// The caller may have enough after any row, and what finds the rows should not run ahead.
+    pub fn hint_stop(&mut self) {
+        match self {
+            State::Scan(scan) => scan.hint_stop(),
+            State::Filter { input, .. } | State::Project { input, .. } => input.hint_stop(),
+            State::NestedLoop(join) => join.hint_stop(),
+            State::Noted(noted) => noted.input().hint_stop(),
+            _ => {}
+        }
+    }
+
+    /// It is read again for each row of another input.
+    pub fn hint_again(&mut self) {
+        match self {
+            State::Virtual(state) => state.hint_again(),
+            State::Filter { input, .. } | State::Project { input, .. } => input.hint_again(),
+            State::NestedLoop(join) => join.hint_again(),
+            State::Noted(noted) => noted.input().hint_again(),
+            _ => {}
+        }
+    }
+
+    /// The state of `plan` before its first row.
+    pub fn new(plan: &Operator) -> State {
+        match plan {
+            Operator::Dual => State::Dual { done: false },
+            Operator::Nothing => State::Nothing,
+            Operator::Scan { .. } => State::Scan(Box::default()),
+            Operator::Virtual { .. } => State::Virtual(Box::default()),
+            Operator::Values { .. } => State::Values { next: 0 },
+            Operator::NestedLoop { left, right, kind, .. } => {
+                let (left, right) = (State::new(left), State::new(right));
+                State::NestedLoop(Box::new(join::NestedLoopState::new(left, right, *kind)))
+            }
+            Operator::HashJoin { left, right, keeps, .. } => {
+                let (left, right) = (State::new(left), State::new(right));
+                State::HashJoin(Box::new(join::HashJoinState::new(left, right, *keeps)))
+            }
+            Operator::Filter { input, .. } => {
+                State::Filter { input: Box::new(State::new(input)), pending: false }
+            }
+            Operator::Aggregate { input, .. } => {
+                State::Aggregate(Box::new(aggregate::AggregateState::new(State::new(input))))
+            }
+            Operator::Sort { input, .. } => State::Sort(Box::new(sort::SortState::new(State::new(input)))),
+            Operator::Project { input, .. } => {
+                State::Project { input: Box::new(State::new(input)), pending: false }
+            }
+            Operator::Distinct { input, .. } => {
+                State::Distinct(Box::new(distinct::DistinctState::new(State::new(input))))
+            }
+            Operator::Limit { input, .. } => State::Limit(Box::new(sort::LimitState::new(State::new(input)))),
+            Operator::Union { inputs, .. } => {
+                State::Union(Box::new(set::UnionState::new(inputs.iter().map(State::new).collect())))
+            }
+            Operator::Recursive { recursion, .. } => {
+                State::Recursive { state: Box::default(), correlated: !recursion.outer_slots.is_empty() }
+            }
+            Operator::Working { .. } => State::Working { next: 0 },
+            Operator::Window { input, .. } => {
+                State::Window(Box::new(window::WindowState::new(State::new(input), input)))
+            }
+            Operator::Noted { input, .. } => {
+                State::Noted(Box::new(noted::NotedState::new(State::new(input))))
+            }
+            Operator::Derived { query, .. } => {
+                State::Derived(Box::new(set::DerivedState::new(State::new(&query.root))))
+            }
+        }
+    }
+
+    /// Goes back before the first row; what was computed and does not depend on outer rows is kept.
+    pub fn reset(&mut self) {
+        match self {
+            State::Dual { done } => *done = false,
+            State::Nothing => {}
+            State::Scan(state) => state.reset(),
+            State::Virtual(state) => state.reset(),
+            State::Values { next } => *next = 0,
+            State::NestedLoop(state) => state.reset(),
+            State::HashJoin(state) => state.reset(),
+            State::Filter { input, pending } | State::Project { input, pending } => {
+                *pending = false;
+                input.reset();
+            }
+            State::Aggregate(state) => state.reset(),
+            State::Sort(state) => state.reset(),
+            State::Distinct(state) => state.reset(),
+            State::Limit(state) => state.reset(),
+            State::Union(state) => state.reset(),
+            State::Derived(state) => state.reset(),
+            State::Window(state) => state.reset(),
+            State::Noted(state) => state.reset(),
+            State::Recursive { state, correlated } => state.reset(*correlated),
+            State::Working { next } => *next = 0,
+        }
+    }
+
+    /// Places the next row in the frame; false at the end.
+    #[inline]
+    pub fn next(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
+        if self.step(plan, cx)? { Ok(true) } else { self.find_next(plan, cx) }
+    }
+
+    /// Places the next row in the frame if it lies ready; false says nothing.
+    #[inline]
+    fn step(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlResult<bool> {
+        match (self, plan) {
+            (State::Scan(scan), _) => Ok(scan.step(cx)),
+            (State::Sort(sort), Operator::Sort { slots, .. }) => sort.step(cx, slots),
+            _ => Ok(false),
+        }
+    }
+
+    fn find_next(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
+        match (self, plan) {
+            (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
+            (State::Nothing, Operator::Nothing) => Ok(false),
+            (State::Scan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, *slot, table, access, filter.as_ref(), *mode)
+            }
+            (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
+                let (slot, filter) = (*slot, filter.as_ref());
+                state.next(cx, virtual_table::Reading { slot, table, filter, read })
+            }
+            (State::Values { next }, Operator::Values { slot, rows }) => {
+                let Some(row) = rows.get(*next) else { return Ok(false) };
+                let values = evaluate_all(row, cx)?;
+                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
+                *next += 1;
+                Ok(true)
+            }
+            (State::NestedLoop(state), Operator::NestedLoop { left, right, kind, condition }) => {
+                state.next(cx, left, right, *kind, condition.as_ref())
+            }
+            (
+                State::HashJoin(state),
+                Operator::HashJoin { left, right, kind, keys, condition, right_slots, .. },
+            ) => state.next(
+                cx,
+                &join::HashJoin {
+                    left,
+                    right,
+                    kind: *kind,
+                    keys,
+                    condition: condition.as_ref(),
+                    right_slots,
+                },
+            ),
+            (State::Filter { input, pending }, Operator::Filter { input: plan, condition }) => loop {
+                if !*pending {
+                    if !input.next(plan, cx)? {
+                        return Ok(false);
+                    }
+                    *pending = true;
+                }
+                let passes = cx.evaluate(|cx| condition.holds(cx))?;
+                *pending = false;
+                if passes {
+                    return Ok(true);
+                }
+            },
+            (
+                State::Aggregate(state),
+                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys },
+            ) => {
+                let (slot, rollup) = (*slot, *rollup);
+                let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
+                state.next(cx, &plan)
+            }
+            (State::Sort(state), Operator::Sort { input, keys, slots, limit, distinct }) => state
+                .next(cx, &sort::Sorting { input, keys, slots, limit: limit.as_ref(), distinct: *distinct }),
+            (State::Project { input, pending }, Operator::Project { input: plan, output, slot }) => {
+                if !*pending {
+                    if !input.next(plan, cx)? {
+                        return Ok(false);
+                    }
+                    *pending = true;
+                }
+                let values = settled_all(output, cx)?;
+                *pending = false;
+                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
+                Ok(true)
+            }
+            (State::Distinct(state), Operator::Distinct { input, slot, types }) => {
+                state.next(cx, input, *slot, types)
+            }
+            (State::Limit(state), Operator::Limit { input, limit }) => state.next(cx, input, limit),
+            (State::Union(state), Operator::Union { inputs, slot, steps, types }) => {
+                state.next(cx, inputs, *slot, steps, types)
+            }
+            (State::Derived(state), Operator::Derived { slot, query, filter, .. }) => {
+                state.next(cx, query, *slot, filter.as_ref())
+            }
+            (State::Recursive { state, .. }, Operator::Recursive { slot, recursion, filter, .. }) => {
+                state.next(cx, recursion, *slot, filter.as_ref())
+            }
+            (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
+                let rows = cx.execution.working.at(*table)?.clone();
+                next_passing(cx, &rows, next, *slot, filter.as_ref())
+            }
+            (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
+            (State::Noted(state), Operator::Noted { input, note }) => state.next(cx, input, note),
+            _ => unreachable!("a state mirrors its plan"),
+        }
+    }
+}
+
+/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if there is none.
+fn next_passing(
+    cx: &mut ExecContext<'_, '_>,
+    rows: &[KeptRow],
+    next: &mut usize,
+    slot: usize,
+    filter: Option<&Expr>,
+) -> SqlAttempt<bool> {
+    while let Some(row) = rows.get(*next) {
+        *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
+        let passes = match filter {
+            Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
+            None => true,
+        };
+        *next += 1;
+        if passes {
+            return Ok(true);
+        }
+        cx.take_turns(1)?;
+    }
+    Ok(false)
+}
+
+/// The values of expressions.
+pub fn evaluate_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Vec<Value>> {
+    cx.evaluate(|cx| exprs.iter().map(|expr| expr.eval(cx)).collect())
+}
+
+/// The values of expressions, as they leave them.
+pub fn settled_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Vec<Value>> {
+    cx.evaluate(|cx| exprs.iter().map(|expr| settled(expr, cx)).collect())
+}
+
+/// The value of an expression, as it leaves it.
+fn settled(expr: &Expr, cx: &mut Context<'_>) -> SqlAttempt<Value> {
+    let value = expr.eval(cx)?;
+    Ok(palisade_expr::convert::settled(value, &expr.ty))
+}
+
+/// (rows to skip, rows to give).
+pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64)> {
+    // What is written in the statement is a number; a parameter may be anything.
+    let number = |value: Value, cx: &mut Context<'_>| -> SqlResult<u64> {
+        let wide = cx.to_integer(value.as_ref())?;
+        u64::try_from(wide).map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "unsigned integer", "EXECUTE"))
+    };
+    let count = limit.count.eval(cx)?;
+    let count = number(count, cx)?;
+    let offset = match &limit.offset {
+        Some(offset) => {
+            let value = offset.eval(cx)?;
+            number(value, cx)?
+        }
+        None => 0,
+    };
+    Ok((offset, count))
+}
+
+/// A row of values that outlives its slot.
+pub type KeptRow = Arc<[Value]>;

@@ -1,0 +1,453 @@
+//! Reading a table by an access path.
+
+use std::sync::Arc;
+
+use palisade_base::Blocked;
+use palisade_catalog::{RowView, key};
+use palisade_engine::{
+    Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
+};
+use palisade_expr::place::At;
+use palisade_expr::screen::Screen;
+use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
+use palisade_plan::access::Ranges;
+use palisade_plan::reads::{Reach, reach};
+use palisade_plan::{Access, Operator};
+use palisade_session::work::Work;
+
+use super::ExecContext;
+use super::store::row_error;
+
+/// Where a scan is.
+#[derive(Default)]
+pub struct ScanState {
+    phase: Phase,
+    /// Ranges still to be read, the next one last.
+    ranges: Vec<KeyRange>,
+    scan: Option<Scan>,
+    /// The row in the slot has not been tested yet.
+    pending: bool,
+    /// The row that was read by its key has not passed, and is to be locked all the same and tested again.
+    relock: bool,
+    /// Rows the caller wants at most, as a hint.
+    rows_wanted: Option<usize>,
+    /// The open range has given a row.
+    has_given: bool,
+    /// The caller may stop after any row.
+    may_stop: bool,
+    /// Once there is a batch, if its rows are not tested: the slot that has it, and what a step in it is
+    /// counted as.
+    untested: Option<(usize, Work)>,
+    /// Batches that were read.
+    batches: usize,
+    /// The filter's first conjuncts, once there was a second batch, if they can be [tested so](Screen).
+    screen: Option<Box<Screen>>,
+    /// What the screen says of the row in the slot, if it was asked.
+    verdict: Option<bool>,
+}
+
+impl std::fmt::Debug for ScanState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScanState").field("phase", &self.phase).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Phase {
+    #[default]
+    Closed,
+    /// One row by its complete unique key.
+    Point(Vec<u8>),
+    /// That row has been read.
+    PointRead(Vec<u8>),
+    Ranges,
+    Finished,
+}
+
+impl ScanState {
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.phase = Phase::Closed;
+        self.ranges.clear();
+        self.scan = None;
+        self.pending = false;
+        self.relock = false;
+    }
+
+    /// At most so many rows will be wanted.
+    pub fn hint_rows(&mut self, rows: usize) {
+        self.rows_wanted = Some(rows);
+    }
+
+    /// The caller may have enough after any row.
+    pub fn hint_stop(&mut self) {
+        self.may_stop = true;
+    }
+
+    /// Goes to the next row if it is in the batch and passes without being looked at: what most calls of
+    /// [`next`](Self::next) come down to.
+    #[inline]
+    pub fn step(&mut self, cx: &mut ExecContext<'_, '_>) -> bool {
+        let Some((slot, work)) = self.untested else { return false };
+        let Some(Slot::Batch { batch, position, .. }) = cx.state.frame.slots.get_mut(slot) else {
+            return false;
+        };
+        let is_last = *position + 1 >= batch.len();
+        if is_last || self.pending || self.scan.is_none() || cx.state.budget < 2 {
+            return false;
+        }
+        *position += 1;
+        cx.state.budget -= 1;
+        cx.execution.work.add(work, 1);
+        true
+    }
+
+    /// The next row that passes the filter.
+    pub fn next(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        table: &Arc<Table>,
+        access: &Access,
+        filter: Option<&Expr>,
+        mode: ReadMode,
+    ) -> SqlAttempt<bool> {
+        loop {
+            if std::mem::take(&mut self.relock) {
+                if !self.lock_point(cx, slot, table)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            } else if !self.pending {
+                self.verdict = None;
+                if !self.advance(cx, slot, (table, filter), access, mode)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            }
+            let passes = match filter {
+                Some(filter) => self.test(cx, slot, filter)?,
+                None => {
+                    self.untested = Some((slot, step(access)));
+                    true
+                }
+            };
+            self.pending = false;
+            if passes {
+                return Ok(true);
+            }
+            self.reject(cx, slot, table, access, mode)?;
+        }
+    }
+
+    /// Whether the row in the slot passes the filter.
+    fn test(&mut self, cx: &mut ExecContext<'_, '_>, slot: usize, filter: &Expr) -> SqlAttempt<bool> {
+        if let Some(screen) = &self.screen {
+            if self.verdict.is_none()
+                && let Some((table, row, _)) = cx.state.frame.slots.at(slot)?.stored()
+            {
+                self.verdict = screen.passes(table.descriptor(), row);
+            }
+            match self.verdict {
+                Some(false) => return Ok(false),
+                Some(true) => {
+                    let rest = screen.rest(filter);
+                    return cx.evaluate(|cx| {
+                        for part in rest {
+                            if !part.holds(cx)? {
+                                return Ok(false);
+                            }
+                        }
+                        Ok(true)
+                    });
+                }
+                None => {}
+            }
+        }
+        cx.evaluate(|cx| filter.holds(cx))
+    }
+
+    /// Goes to the next row of the batch, or beyond as many as fail the screen; false at its end. Asks to wait where others
+    /// are to have their turn: the row is in place then.
+    #[inline]
+    fn step_in_batch(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        access: &Access,
+    ) -> SqlAttempt<bool> {
+        let Slot::Batch { table, batch, position } = cx.state.frame.slots.at_mut(slot)? else {
+            return Ok(false);
+        };
+        if self.scan.is_none() || *position + 1 >= batch.len() {
+            return Ok(false);
+        }
+        *position += 1;
+        let mut steps = 1;
+        if let Some(screen) = &self.screen {
+            let most = cx.state.budget.max(1);
+            loop {
+                self.verdict = screen.passes(table.descriptor(), batch.row(*position).row);
+                if self.verdict != Some(false) || steps >= most || *position + 1 >= batch.len() {
+                    break;
+                }
+                *position += 1;
+                steps += 1;
+            }
+        }
+        cx.execution.work.add(step(access), steps.into());
+        cx.execution.work.rows_examined += u64::from(steps);
+        if cx.lend().spend_many(steps)? {
+            // The row is in place; let others run before it is looked at.
+            self.pending = true;
+            return Err(Blocked::yielding());
+        }
+        Ok(true)
+    }
+
+    /// The row in the slot is not wanted. Where UPDATE and DELETE keep what they have looked at locked, it is
+    /// locked now if it was read by its primary key, without a lock; where they do not, a lock that reading
+    /// has taken is given back.
+    fn reject(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        table: &Arc<Table>,
+        access: &Access,
+        mode: ReadMode,
+    ) -> SqlAttempt<()> {
+        if mode == ReadMode::Snapshot {
+            return Ok(());
+        }
+        let keeps_locks = cx.transaction().isolation() >= IsolationLevel::RepeatableRead;
+        match &self.phase {
+            Phase::PointRead(_)
+                if keeps_locks
+                    && matches!(mode, ReadMode::Change | ReadMode::ChangeJoined)
+                    && access.index == 0 =>
+            {
+                self.relock = true;
+            }
+            _ if keeps_locks => {}
+            _ if cx.state.frame.slots.at(slot)?.is_newly_locked() => {
+                let Some((_, row, _)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
+                let key = clustered_key(table, row)?;
+                cx.transaction().unlock_row(table, &key);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads the row of a point access again, locked. False if there is none any more, or if it is the one
+    /// that has been tested.
+    fn lock_point(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        table: &Arc<Table>,
+    ) -> SqlAttempt<bool> {
+        let Phase::PointRead(key) = &self.phase else { return Ok(false) };
+        let tested = cx.state.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);
+        let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+        let mut row = RowBuf::new();
+        let found = match cx.transaction().point_read(table, 0, key, mode, &mut row) {
+            Ok(found) => found && Some(row.stamp()) != tested,
+            Err(blocked) => {
+                self.relock = true;
+                return Err(blocked.up());
+            }
+        };
+        self.phase = Phase::Finished;
+        if found {
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
+        }
+        Ok(found)
+    }
+
+    fn advance(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        (table, filter): (&Arc<Table>, Option<&Expr>),
+        access: &Access,
+        mode: ReadMode,
+    ) -> SqlAttempt<bool> {
+        if self.phase == Phase::Closed {
+            self.open(cx, table, access)?;
+        }
+        if self.step_in_batch(cx, slot, access)? {
+            return Ok(true);
+        }
+        if let Phase::Point(key) = &self.phase {
+            let mut row = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
+                Slot::Point { row, .. } => row,
+                _ => RowBuf::new(),
+            };
+            cx.execution.work.add(Work::HandlerReadKey, 1);
+            let found =
+                cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
+            self.phase = match std::mem::take(&mut self.phase) {
+                Phase::Point(key) if found => Phase::PointRead(key),
+                _ => Phase::Finished,
+            };
+            if found {
+                cx.execution.work.rows_examined += 1;
+                *cx.state.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
+            }
+            return Ok(found);
+        }
+        loop {
+            if self.scan.is_none() && !self.begin_range(cx, table, access, mode) {
+                *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
+                return Ok(false);
+            }
+            let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
+            let mut batch = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
+                Slot::Batch { batch, .. } => batch,
+                _ => RowBatch::new(),
+            };
+            let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
+            if more && !batch.is_empty() {
+                cx.execution.work.rows_examined += 1;
+                // The first row of a range is the one that looking for its key has found.
+                if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
+                    cx.execution.work.add(step(access), 1);
+                }
+                *cx.state.frame.slots.at_mut(slot)? =
+                    Slot::Batch { table: table.clone(), batch, position: 0 };
+                self.batches += 1;
+                if self.batches == 2
+                    && mode == ReadMode::Snapshot
+                    && let Some(filter) = filter
+                {
+                    self.screen = Screen::new(&mut cx.lend(), filter, table, slot).map(Box::new);
+                }
+                return Ok(true);
+            }
+            if !more {
+                if self.has_given || is_table_scan(access) {
+                    cx.execution.work.add(step(access), 1);
+                }
+                self.scan = None;
+            }
+        }
+    }
+
+    /// Begins with the next range; false if there is none.
+    fn begin_range(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        access: &Access,
+        mode: ReadMode,
+    ) -> bool {
+        let Some(range) = self.ranges.pop() else {
+            self.phase = Phase::Finished;
+            return false;
+        };
+        let direction = if access.backward { Direction::Backward } else { Direction::Forward };
+        let mut scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+        if let Some(rows) = self.rows_wanted {
+            scan = scan.with_rows_wanted(rows);
+        }
+        if self.may_stop {
+            scan = scan.that_may_stop();
+        }
+        self.scan = Some(scan);
+        self.has_given = false;
+        count_begin(cx, access);
+        true
+    }
+
+    /// How many rows come next, about those of a leaf, without making them current; `None` at the end. Of a
+    /// [countable](is_countable) scan whose rows all are counted.
+    pub fn count(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        access: &Access,
+    ) -> SqlAttempt<Option<usize>> {
+        if self.phase == Phase::Closed {
+            self.open(cx, table, access)?;
+        }
+        loop {
+            if self.scan.is_none() && !self.begin_range(cx, table, access, ReadMode::Snapshot) {
+                return Ok(None);
+            }
+            let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
+            let counted = cx.transaction().scan_count(scan).map_err(Blocked::up)?;
+            let is_first = !std::mem::replace(&mut self.has_given, true);
+            let is_found = usize::from(is_first && !is_table_scan(access));
+            match counted {
+                Some(rows) => {
+                    cx.execution.work.rows_examined += rows as u64;
+                    cx.execution.work.add(step(access), rows.saturating_sub(is_found) as u64);
+                    return Ok(Some(rows));
+                }
+                None => {
+                    cx.execution.work.add(step(access), 1 - is_found as u64);
+                    self.scan = None;
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, cx: &mut ExecContext<'_, '_>, table: &Arc<Table>, access: &Access) -> SqlAttempt<()> {
+        match cx.evaluate(|cx| access.ranges(cx, table))? {
+            Ranges::Point(key) => self.phase = Phase::Point(key),
+            Ranges::Ranges(mut ranges) => {
+                if !access.backward {
+                    ranges.reverse();
+                }
+                self.ranges = ranges;
+                self.phase = Phase::Ranges;
+            }
+        }
+        self.scan = None;
+        Ok(())
+    }
+}
+
+/// Whether all rows of a scan can be [counted](ScanState::count) without being read.
+pub fn is_countable(plan: &Operator) -> bool {
+    match plan {
+        Operator::Scan { access, filter: None, mode: ReadMode::Snapshot, .. } => {
+            reach(access) == Reach::Whole && (access.index == 0 || access.covering)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a table is read as it lies, not in the order of an index.
+fn is_table_scan(access: &Access) -> bool {
+    access.index == 0 && !access.backward && !access.covering && reach(access) == Reach::Whole
+}
+
+/// What a step to another row is counted as.
+fn step(access: &Access) -> Work {
+    if is_table_scan(access) {
+        Work::HandlerReadRndNext
+    } else if access.backward {
+        Work::HandlerReadPrev
+    } else {
+        Work::HandlerReadNext
+    }
+}
+
+/// Counts the beginning of a range.
+fn count_begin(cx: &mut ExecContext<'_, '_>, access: &Access) {
+    if reach(access) == Reach::Whole {
+        let end = if access.backward { Work::HandlerReadLast } else { Work::HandlerReadFirst };
+        cx.execution.work.add(end, 1);
+    }
+    cx.execution.work.add(Work::HandlerReadKey, 1);
+}
+
+/// The clustered key of a row.
+pub fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
+    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
+    let mut out = Vec::with_capacity(16);
+    key::entry_key(table, 0, &row, &mut out).map_err(row_error)?;
+    Ok(out)
+}

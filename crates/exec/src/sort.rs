@@ -1,0 +1,677 @@
+//! Sorting and limits.
+//!
+//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is
+//! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
+//! row that is kept anyway, when two beginnings are alike.
+//!
+//! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order
+//! and written to a temporary file as a run, and the next rows are read; in the end the runs are
+//! [merged](super::spill::merge).
+//!
+//! ```text
+//!              ┌───────────── a run is written ◄──────┐ too many
+//!              ▼                                      │
+//!   Collecting ─► Sorting ─► Distinguishing ─► which rows go on ─► Complete   the input has ended
+//!              ▲                                      │        └─► Writing ─► Merging   and there are runs
+//!              └─ Dropping: rows beyond the limit ◄───┘
+//! ```
+//!
+//! Nothing here takes long in one go: the rows are put in order by a [`MergeSort`], duplicates are left out
+//! and rows that a limit does not want are dropped in parts, and between two parts other sessions of the
+//! worker have their turn.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{SqlType, Value, ValueRef, Watch};
+use palisade_expr::context::values_size;
+use palisade_expr::merge::{FEW, MergeSort};
+use palisade_expr::order::SortKey;
+use palisade_expr::place::At;
+#[cfg(doc)]
+use palisade_expr::session_state::SessionState;
+use palisade_expr::{Context, SqlAttempt, SqlResult};
+use palisade_plan::{Limit, Operator};
+use palisade_session::work::Work;
+
+use super::kept::KeptRows;
+use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
+use super::{ExecContext, State, limit_values};
+
+/// What of a row's first key decides most comparisons: where it differs, the rows are in its order. Among equal ones, and
+/// where some row has none, the keys themselves decide.
+type Prefix = u64;
+
+/// The prefix of a value; `None` where nothing is known that would do. NULL comes first.
+fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
+    let of_signed = |value: i64| Some((value as u64) ^ (1 << 63));
+    // Doubles are in the order of these bits, -0 being 0.
+    let of_double = |value: f64| {
+        let bits = (value + 0.0).to_bits();
+        Some(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
+    };
+    match value {
+        ValueRef::Null => Some(0),
+        ValueRef::Int(value) if matches!(ty, SqlType::Int { .. }) => of_signed(value),
+        ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
+            of_signed(i64::try_from(value).unwrap_or(i64::MAX))
+        }
+        ValueRef::Double(value) if matches!(ty, SqlType::Double { .. }) && !value.is_nan() => {
+            of_double(value)
+        }
+        // The nearest double: numbers that differ may have one, but never in another order.
+        ValueRef::Decimal(value) if matches!(ty, SqlType::Decimal { .. }) => of_double(value.to_f64()),
+        ValueRef::Date(value) if *ty == SqlType::Date => Some(value.packed().into()),
+        ValueRef::DateTime(value) if matches!(ty, SqlType::DateTime { .. }) => Some(value.packed()),
+        // JSON has an order of its own
+        ValueRef::Bytes(text) if ty.is_string() && *ty != SqlType::Json => {
+            Some(ty.collation().get().order_prefix(text))
+        }
+        _ => None,
+    }
+}
+
+/// The prefix of the first key of a row.
+pub(super) fn prefix_of(value: ValueRef<'_>, key: &SortKey) -> Option<Prefix> {
+    let prefix = prefix(value, &key.expr.ty)?;
+    Some(if key.descending { !prefix } else { prefix })
+}
+
+/// Whether a key is a text whose beginning decides: of such keys what all have in common is passed over.
+fn is_text(key: &SortKey) -> bool {
+    key.expr.ty.is_string() && key.expr.ty != SqlType::Json
+}
+
+/// Where the keys of the rows to be sorted are.
+#[derive(Debug, Default)]
+struct Keys {
+    places: Vec<KeyPlace>,
+    /// The computed keys, row by row.
+    computed: Vec<Value>,
+    /// How many of them a row has.
+    width: usize,
+    /// About how many bytes they take.
+    bytes: usize,
+}
+
+impl Keys {
+    /// For rows of which `slots` are kept.
+    fn new(specs: &[SortKey], slots: &[usize]) -> Keys {
+        let mut keys = Keys::default();
+        for spec in specs {
+            let kept = spec.expr.as_plain_column().and_then(|(of, column)| {
+                let number = slots.iter().position(|slot| *slot == of)?;
+                Some(KeyPlace::Kept { number, column })
+            });
+            keys.places.push(kept.unwrap_or(KeyPlace::Computed(keys.width)));
+            keys.width += usize::from(kept.is_none());
+        }
+        keys
+    }
+
+    /// Computes what there is to be computed of the current row. May ask to wait, and has then added nothing.
+    fn push(&mut self, cx: &mut Context<'_>, specs: &[SortKey]) -> SqlAttempt<()> {
+        if self.width == 0 {
+            return Ok(());
+        }
+        let count = self.computed.len();
+        for (spec, place) in specs.iter().zip(&self.places) {
+            if let KeyPlace::Computed(_) = place {
+                match spec.expr.eval(cx) {
+                    Ok(key) => self.computed.push(key),
+                    Err(blocked) => {
+                        self.computed.truncate(count);
+                        return Err(blocked);
+                    }
+                }
+            }
+        }
+        self.bytes += values_size(self.computed.tail(count)?);
+        Ok(())
+    }
+
+    fn get<'k>(&'k self, rows: &'k KeptRows, row: usize, key: usize) -> SqlResult<ValueRef<'k>> {
+        match *self.places.at(key)? {
+            KeyPlace::Kept { number, column } => rows.value(row, number, column),
+            KeyPlace::Computed(number) => Ok(self.computed.at(row * self.width + number)?.as_ref()),
+        }
+    }
+
+    /// The computed keys of a row.
+    fn computed_of(&self, row: usize) -> SqlResult<&[Value]> {
+        self.computed.part(row * self.width..(row + 1) * self.width)
+    }
+
+    /// Forgets the keys of all rows.
+    fn forget_rows(&mut self) {
+        self.computed.clear();
+        self.bytes = 0;
+    }
+
+    /// Moves the keys of a row to the end of `target`.
+    fn move_to(&mut self, row: usize, target: &mut Vec<Value>) {
+        let keys = self.computed.iter_mut().skip(row * self.width).take(self.width);
+        target.extend(keys.map(std::mem::take));
+    }
+}
+
+/// A row in the order.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    /// With the bits turned over if the first key descends.
+    prefix: Prefix,
+    row: usize,
+}
+
+/// A sort's plan, taken apart.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Sorting<'p> {
+    pub input: &'p Operator,
+    pub keys: &'p [SortKey],
+    pub slots: &'p [usize],
+    pub limit: Option<&'p Limit>,
+    pub distinct: bool,
+}
+
+/// Where a sort is.
+#[derive(Debug)]
+pub struct SortState {
+    input: State,
+    rows: KeptRows,
+    keys: Option<Keys>,
+    /// The rows held, in order once all are here.
+    ranked: Vec<Ranked>,
+    /// Some row has no prefix.
+    without_prefixes: bool,
+    /// Bytes of the first keys that are texts: what comparing them costs.
+    text_bytes: usize,
+    /// If the first keys are texts, one of them, and how many of its bytes all have in common.
+    common: Option<(Box<[u8]>, usize)>,
+    /// Bytes of the longest row with its keys.
+    longest_row: usize,
+    /// How many rows are wanted; asked once.
+    wanted: Option<usize>,
+    pending: bool,
+    phase: Phase,
+    next: usize,
+    /// What has been written to a file.
+    runs: Option<Box<SortedRuns>>,
+}
+
+/// Why the rows that are held are put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// There are more than a limit wants.
+    Enough,
+    /// They take as much memory as they may.
+    Full,
+    /// There are no more.
+    Ended,
+}
+
+/// What a sort does.
+#[derive(Debug)]
+enum Phase {
+    /// Rows are read.
+    Collecting,
+    /// The beginnings of their first keys, which are texts, are found: of those before `next` they have been, from byte
+    /// `from` on.
+    Ranking { next: usize, from: usize, reason: Reason },
+    /// Those that are held are put in order.
+    Sorting { sort: MergeSort<Ranked>, reason: Reason },
+    /// They are in order, and rows like the one before are left out: `kept` are left of those before `next`.
+    Distinguishing { next: usize, kept: usize, reason: Reason },
+    /// Rows beyond the limit are dropped: those before `next` have been moved.
+    Dropping { rows: KeptRows, keys: Vec<Value>, next: usize },
+    /// They are written to a file: those before `next` have been.
+    Writing { next: usize, reason: Reason },
+    /// All are in the file, in runs that are merged.
+    Merging(Box<Merger>),
+    /// All are in memory and in order.
+    Complete,
+}
+
+/// Rows that are handled between two looks at whose turn it is, where handling one is a comparison or a copy.
+const PART: usize = 512;
+/// Bytes that texts may have in common to be passed over, at most.
+const MOST_COMMON: usize = 256;
+/// Items of a run where comparing two takes nanoseconds.
+const LONGEST_RUN: usize = 8192;
+
+impl SortState {
+    /// A sort of `input` before its first row.
+    pub fn new(input: State) -> Self {
+        SortState {
+            input,
+            rows: KeptRows::default(),
+            keys: None,
+            ranked: Vec::new(),
+            without_prefixes: false,
+            text_bytes: 0,
+            common: None,
+            longest_row: 0,
+            wanted: None,
+            pending: false,
+            phase: Phase::Collecting,
+            next: 0,
+            runs: None,
+        }
+    }
+
+    /// Goes back before the first row and forgets all rows: the input may depend on outer ones.
+    pub fn reset(&mut self) {
+        let input = std::mem::replace(&mut self.input, State::Nothing);
+        *self = SortState::new(input);
+        self.input.reset();
+    }
+
+    /// The next row in order, if the rows are in order and there is one more.
+    #[inline]
+    pub fn step(&mut self, cx: &mut ExecContext<'_, '_>, slots: &[usize]) -> SqlResult<bool> {
+        let ranked = match self.phase {
+            Phase::Complete => self.ranked.get(self.next),
+            _ => None,
+        };
+        let Some(Ranked { row, .. }) = ranked else { return Ok(false) };
+        self.next += 1;
+        self.rows.restore(*row, slots, &mut cx.state.frame)?;
+        Ok(true)
+    }
+
+    /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
+    pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
+        loop {
+            match &mut self.phase {
+                Phase::Complete => return Ok(self.step(cx, plan.slots)?),
+                Phase::Merging(merger) => {
+                    let places = self.keys.as_ref().map_or(&[][..], |keys| &keys.places);
+                    let wanted = self.wanted.unwrap_or(usize::MAX);
+                    let Sorting { keys, slots, distinct, .. } = *plan;
+                    return merger.next(cx, &MergePlan { keys, places, slots, wanted, distinct });
+                }
+                _ => self.advance(cx, plan)?,
+            }
+        }
+    }
+
+    /// Goes on to the next phase.
+    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let wanted = match self.wanted {
+            Some(wanted) => wanted,
+            None => wanted_rows(plan.limit, &mut cx.lend())?.end,
+        };
+        self.wanted = Some(wanted);
+        match &mut self.phase {
+            Phase::Collecting => self.collect(cx, plan, wanted),
+            Phase::Ranking { .. } => self.rank(cx, plan),
+            Phase::Sorting { .. } => self.put_in_order(cx, plan, wanted),
+            Phase::Distinguishing { .. } => self.distinguish(cx, plan, wanted),
+            Phase::Dropping { .. } => self.drop_unwanted(cx),
+            Phase::Writing { .. } => self.write(cx),
+            Phase::Merging(_) | Phase::Complete => Ok(()),
+        }
+    }
+
+    /// Reads rows until there are no more, or enough to drop those that are not wanted, or as many as fit
+    /// into memory.
+    fn collect(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+        let bound = wanted.saturating_mul(2).max(64);
+        let reason = loop {
+            if self.ranked.len() >= bound {
+                break Reason::Enough;
+            }
+            if !self.pending {
+                if self.is_full(cx) {
+                    break Reason::Full;
+                }
+                if !self.input.next(plan.input, cx)? {
+                    break Reason::Ended;
+                }
+                self.pending = true;
+            }
+            self.keep(cx, plan)?;
+            self.pending = false;
+            cx.session.charge(self.size())?;
+            cx.take_turns(1)?;
+        };
+        // Beginnings that go to a file are compared with those of other runs.
+        let stays = reason != Reason::Full && self.runs.is_none();
+        let common = self.common.as_ref().map(|(_, common)| *common);
+        self.phase = Phase::Ranking { next: 0, from: common.filter(|_| stays).unwrap_or(0), reason };
+        Ok(())
+    }
+
+    /// Finds the beginnings of first keys that are texts, and begins to put the rows in order.
+    fn rank(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let Phase::Ranking { next, from, reason } = &mut self.phase else { return Ok(()) };
+        if let Some(keys) = self.keys.as_ref().filter(|_| self.common.is_some()) {
+            let first = plan.keys.at(0)?;
+            while *next < self.ranked.len() {
+                let end = self.ranked.len().min(*next + PART);
+                for ranked in self.ranked.iter_mut().take(end).skip(*next) {
+                    if let ValueRef::Bytes(text) = keys.get(&self.rows, ranked.row, 0)? {
+                        let text = ValueRef::Bytes(text.get(*from..).unwrap_or_default());
+                        ranked.prefix = prefix_of(text, first).unwrap_or_default();
+                    }
+                }
+                *next = end;
+                cx.take_turns(PART as u32 / 8)?;
+            }
+        }
+        if self.without_prefixes {
+            self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
+        }
+        let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
+        let average = (self.text_bytes + computed) / self.ranked.len().max(1);
+        let run = (LONGEST_RUN / (1 + average / 2)).max(2);
+        // Of so few items a sort ends in peace if comparisons of long keys that are ended contradict each
+        // other.
+        let run = if self.longest_row > PIECE { run.min(FEW) } else { run };
+        let reason = *reason;
+        let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
+        self.phase = Phase::Sorting { sort, reason };
+        Ok(())
+    }
+
+    /// About how many bytes the rows take that are held.
+    fn size(&self) -> usize {
+        let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
+        // The items are held twice while they are merged.
+        self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>()
+    }
+
+    /// Whether the rows take as much memory as they may.
+    fn is_full(&self, cx: &ExecContext<'_, '_>) -> bool {
+        let size = self.size();
+        size > LEAST_MEMORY && size > memory(cx)
+    }
+
+    /// Keeps the current row.
+    fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
+        let known = keys.bytes;
+        cx.evaluate(|cx| keys.push(cx, plan.keys))?;
+        let row = self.ranked.len();
+        let before = self.rows.size() + known;
+        self.rows.push(&cx.state.frame, plan.slots)?;
+        let first = keys.get(&self.rows, row, 0)?;
+        let key = plan.keys.at(0)?;
+        let prefix = match first {
+            ValueRef::Bytes(text) if is_text(key) => {
+                self.text_bytes += text.len();
+                let (known, common) = self.common.get_or_insert_with(|| {
+                    let known = text.get(..MOST_COMMON).unwrap_or(text);
+                    (known.into(), known.len())
+                });
+                *common = key.expr.ty.collation().get().common_beginning(known, text).min(*common);
+                // It is found when all of them are known.
+                Some(Prefix::default())
+            }
+            ValueRef::Bytes(text) => {
+                self.text_bytes += text.len();
+                None
+            }
+            _ => prefix_of(first, key),
+        };
+        self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
+        self.without_prefixes |= prefix.is_none();
+        self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), row });
+        Ok(())
+    }
+
+    /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the
+    /// keys where these leave it open.
+    fn put_in_order(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Sorting<'_>,
+        wanted: usize,
+    ) -> SqlAttempt<()> {
+        let (Phase::Sorting { sort, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
+            // There is no row.
+            self.phase = Phase::Complete;
+            return Ok(());
+        };
+        loop {
+            let mut failed = None;
+            let step = |watch: Watch<'_>| {
+                sort.step(&mut |left: &Ranked, right: &Ranked| {
+                    left.prefix.cmp(&right.prefix).then_with(|| {
+                        let rows = (left.row, right.row);
+                        compare_kept(&self.rows, keys, plan.keys, rows, watch).unwrap_or_else(|error| {
+                            failed = Some(error);
+                            Ordering::Equal
+                        })
+                    })
+                })
+            };
+            // A step leaves the items in another order.
+            let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            if is_done {
+                break;
+            }
+            cx.take_turns(PART as u32)?;
+        }
+        let reason = *reason;
+        let Phase::Sorting { sort, .. } = std::mem::replace(&mut self.phase, Phase::Complete) else {
+            return Ok(());
+        };
+        self.ranked = sort.into_items();
+        match plan.distinct {
+            true => self.phase = Phase::Distinguishing { next: 0, kept: 0, reason },
+            false => self.end_order(cx, wanted, reason),
+        }
+        Ok(())
+    }
+
+    /// Leaves out rows that are like the one before: of equal ones the first stays.
+    fn distinguish(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Sorting<'_>,
+        wanted: usize,
+    ) -> SqlAttempt<()> {
+        let (Phase::Distinguishing { next, kept, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
+            return Ok(());
+        };
+        while *next < self.ranked.len() {
+            for _ in 0..PART.min(self.ranked.len() - *next) {
+                let row = *self.ranked.at(*next)?;
+                *next += 1;
+                let is_new = match kept.checked_sub(1).and_then(|last| self.ranked.get(last)) {
+                    Some(last) if last.prefix == row.prefix => {
+                        let rows = (last.row, row.row);
+                        let compare =
+                            |watch: Watch<'_>| compare_kept(&self.rows, keys, plan.keys, rows, watch);
+                        cx.lend().in_one_go(|cx| cx.watched(compare))?? != Ordering::Equal
+                    }
+                    _ => true,
+                };
+                if is_new {
+                    *self.ranked.at_mut(*kept)? = row;
+                    *kept += 1;
+                }
+            }
+            cx.take_turns(PART as u32 / 4)?;
+        }
+        let (kept, reason) = (*kept, *reason);
+        self.ranked.truncate(kept);
+        self.end_order(cx, wanted, reason);
+        Ok(())
+    }
+
+    /// The rows held are in order.
+    fn end_order(&mut self, cx: &mut ExecContext<'_, '_>, wanted: usize, reason: Reason) {
+        self.ranked.truncate(wanted);
+        self.phase = match reason {
+            Reason::Enough => Phase::Dropping { rows: self.rows.like(), keys: Vec::new(), next: 0 },
+            Reason::Ended if self.runs.is_none() => {
+                cx.execution.work.add(Work::SortScan, 1);
+                cx.execution.work.add(Work::SortRows, self.ranked.len() as u64);
+                Phase::Complete
+            }
+            Reason::Full | Reason::Ended => Phase::Writing { next: 0, reason },
+        };
+    }
+
+    /// Writes the rows as a run.
+    fn write(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let (Phase::Writing { next, reason }, Some(keys)) = (&mut self.phase, &mut self.keys) else {
+            return Ok(());
+        };
+        let runs = self.runs.get_or_insert_with(|| {
+            cx.execution.work.add(Work::CreatedTmpFiles, 1);
+            Box::new(SortedRuns::new(cx.execution.engine, memory(cx)))
+        });
+        while let Some(Ranked { prefix, row }) = self.ranked.get(*next) {
+            runs.make_room()?;
+            let append = |tables: &mut _, out: &mut _| self.rows.append_row(*row, tables, out);
+            runs.push(*prefix, keys.computed_of(*row)?, append)?;
+            *next += 1;
+            cx.take_turns(1)?;
+        }
+        runs.end_run()?;
+        match cx.session.memory.has_room() {
+            true => {
+                self.rows.forget_rows();
+                self.ranked.clear();
+            }
+            // Others want the memory that the next run would have found here.
+            false => (self.rows, self.ranked) = (KeptRows::default(), Vec::new()),
+        }
+        keys.forget_rows();
+        self.text_bytes = 0;
+        if *reason != Reason::Ended {
+            self.phase = Phase::Collecting;
+            return Ok(());
+        }
+        // Nothing is held any more but what is merged.
+        (self.rows, self.ranked, keys.computed) = (KeptRows::default(), Vec::new(), Vec::new());
+        runs.settle()?;
+        cx.execution.work.add(Work::SortScan, 1);
+        cx.execution.work.add(Work::SortRows, runs.rows().min(self.wanted.unwrap_or(usize::MAX)) as u64);
+        if let Some(runs) = self.runs.take() {
+            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.without_prefixes)));
+        }
+        Ok(())
+    }
+
+    /// Keeps only the rows that are still held, renumbered in their order.
+    fn drop_unwanted(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
+        while *next < self.ranked.len() {
+            for _ in 0..PART.min(self.ranked.len() - *next) {
+                let row = std::mem::replace(&mut self.ranked.at_mut(*next)?.row, *next);
+                self.rows.move_to(row, rows)?;
+                if let Some(known) = &mut self.keys {
+                    known.move_to(row, keys);
+                }
+                *next += 1;
+            }
+            cx.take_turns(PART as u32 / 4)?;
+        }
+        let Phase::Dropping { rows, keys, .. } = std::mem::replace(&mut self.phase, Phase::Collecting) else {
+            return Ok(());
+        };
+        self.rows = rows;
+        if let Some(known) = &mut self.keys {
+            known.bytes = values_size(&keys);
+            known.computed = keys;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a sort may always take: the least that `sort_buffer_size` can be.
+const LEAST_MEMORY: usize = 32 << 10;
+
+/// Bytes of memory that a sort may take before it writes rows to a file.
+fn memory(cx: &ExecContext<'_, '_>) -> usize {
+    cx.session.operator_memory(cx.session.variables.sort_buffer_size)
+}
+
+/// Compares two rows by their keys.
+fn compare_kept(
+    rows: &KeptRows,
+    keys: &Keys,
+    specs: &[SortKey],
+    (left, right): (usize, usize),
+    watch: Watch<'_>,
+) -> SqlResult<Ordering> {
+    for (number, spec) in specs.iter().enumerate() {
+        let ordering = spec.compare(keys.get(rows, left, number)?, keys.get(rows, right, number)?, watch);
+        if ordering != Ordering::Equal {
+            return Ok(ordering);
+        }
+    }
+    Ok(Ordering::Equal)
+}
+
+/// Which rows a limit gives.
+pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Range<usize>> {
+    let Some(limit) = limit else { return Ok(0..usize::MAX) };
+    let (offset, count) = limit_values(limit, cx)?;
+    let row = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok(row(offset)..row(offset.saturating_add(count)))
+}
+
+/// Where a limit is.
+#[derive(Debug)]
+pub struct LimitState {
+    input: State,
+    /// Rows still to skip and to give, once known.
+    left: Option<(u64, u64)>,
+}
+
+impl LimitState {
+    /// Before the first row.
+    pub fn new(input: State) -> Self {
+        LimitState { input, left: None }
+    }
+
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.input.reset();
+        self.left = None;
+    }
+
+    /// The next row within the limit.
+    pub fn next(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        limit: &Limit,
+    ) -> SqlAttempt<bool> {
+        let (mut skip, mut give) = match self.left {
+            Some(left) => left,
+            None => {
+                let values = limit_values(limit, &mut cx.lend())?;
+                self.input.hint_stop();
+                if let State::Scan(scan) = &mut self.input {
+                    let rows = values.0.saturating_add(values.1);
+                    if let Operator::Scan { filter: None, .. } = input {
+                        scan.hint_rows(usize::try_from(rows).unwrap_or(usize::MAX));
+                    }
+                }
+                self.left = Some(values);
+                values
+            }
+        };
+        while give > 0 && self.input.next(input, cx)? {
+            if skip == 0 {
+                give -= 1;
+                self.left = Some((0, give));
+                return Ok(true);
+            }
+            skip -= 1;
+            self.left = Some((skip, give));
+            cx.take_turns(1)?;
+        }
+        Ok(false)
+    }
+}

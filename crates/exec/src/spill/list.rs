@@ -1,0 +1,102 @@
+//! A list of rows, read from the first to the last as often as needed: in memory while they are few, and in a
+//! file beyond that.
+
+use palisade_base::codec::Reader;
+use palisade_expr::{Slot, SqlAttempt, SqlError};
+use palisade_session::work::Work;
+
+use super::row::{append_values, read_values};
+use super::{Run, RunReader, SpillFile};
+use crate::{ExecContext, KeptRow};
+
+/// Rows of computed values.
+#[derive(Debug, Default)]
+pub struct RowList {
+    /// The rows that are in memory: all, or those that are not in the file yet.
+    rows: Vec<KeptRow>,
+    /// About how many bytes these take.
+    bytes: usize,
+    /// How many of them have been given to the file.
+    written: usize,
+    file: Option<Box<SpillFile>>,
+    /// What is in the file, once all rows are.
+    run: Run,
+    reader: Option<RunReader>,
+    next: usize,
+}
+
+impl RowList {
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        *self = RowList::default();
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: KeptRow) {
+        self.bytes += Slot::Values(row.clone()).size();
+        self.rows.push(row);
+    }
+
+    /// Is called after each row that was added: goes to the file if there are too many. May ask to wait, and
+    /// is called again then before anything else.
+    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let memory = cx.session.operator_memory(cx.session.variables.tmp_table_size);
+        if self.written == 0 && self.bytes <= memory {
+            return Ok(cx.session.charge(self.bytes)?);
+        }
+        if self.file.is_none() {
+            cx.execution.work.add(Work::CreatedTmpDiskTables, 1);
+            cx.execution.work.add(Work::CreatedTmpFiles, 1);
+            self.file = Some(Box::new(SpillFile::new(cx.execution.engine, memory)));
+        }
+        self.write_rows(cx)
+    }
+
+    /// All rows have been added. May ask to wait.
+    pub fn finish(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        if self.file.is_some() {
+            self.write_rows(cx)?;
+        }
+        if let Some(file) = &mut self.file {
+            self.run = file.finish()?;
+        }
+        Ok(())
+    }
+
+    fn write_rows(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        while let Some(row) = self.rows.get(self.written) {
+            file.make_room()?;
+            file.push(|out| {
+                append_values(row, out);
+                Ok::<_, SqlError>(())
+            })?;
+            self.written += 1;
+            cx.take_turns(1)?;
+        }
+        file.make_room()?;
+        self.rows.clear();
+        (self.written, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// Goes back before the first row.
+    pub fn rewind(&mut self) {
+        self.next = 0;
+        self.reader = None;
+    }
+
+    /// The next row of the [finished](Self::finish) list. May ask to wait.
+    pub fn next_row(&mut self) -> SqlAttempt<Option<KeptRow>> {
+        let Some(file) = &self.file else {
+            self.next += 1;
+            return Ok(self.rows.get(self.next - 1).cloned());
+        };
+        let run = &self.run;
+        let reader = self.reader.get_or_insert_with(|| RunReader::new(run.clone(), file));
+        let Some(record) = reader.next(file)? else { return Ok(None) };
+        let mut values = Vec::new();
+        read_values(&mut Reader::new(reader.bytes(record)?), &mut values)?;
+        Ok(Some(values.into()))
+    }
+}

@@ -1,0 +1,297 @@
+//! What a name of a column means, clause by clause.
+//!
+//! Aliases of the select list and columns of the tables share one space of names, and each clause searches it
+//! in its own order (MySQL's, which is the standard's where the standard has one):
+//!
+//! | where | searched first | then | a name that means both |
+//! |---|---|---|---|
+//! | SELECT, WHERE, ON, arguments of aggregates | tables | enclosing blocks | |
+//! | GROUP BY, the whole expression | select list | tables | the table's column, warning 1052 |
+//! | ORDER BY, the whole expression | select list | tables | the select list's |
+//! | GROUP BY, ORDER BY, within an expression | tables | select list | the table's column |
+//! | HAVING | select list and GROUP BY | enclosing blocks | GROUP BY's column, warning 1052 |
+//! | a subquery, of its enclosing block | tables | select list | the table's column |
+//!
+//! "In the select list" is an item with that alias or, failing that, a column with that name of its own. Two
+//! items that differ are ambiguous (1052) if they are columns; of expressions the first is taken.
+
+use palisade_base::error_catalogue::{
+    ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE,
+};
+use palisade_base::mysql_error;
+use palisade_expr::place::At;
+use palisade_expr::{Expr, Node, SqlError, SqlResult};
+use palisade_parser::ast::{self, ColumnName};
+
+use super::Binder;
+use super::scope::{Clause, Scope, Source, same_name, written};
+use crate::logical::OuterColumn;
+
+impl Source {
+    /// Whether a name's qualifiers, if there are any, mean this table.
+    fn is_named_by(&self, name: &ColumnName) -> bool {
+        let Some(table) = &name.table else { return true };
+        let schema_differs = name.schema.as_ref().is_some_and(|schema| *schema != self.schema);
+        !schema_differs && (*table == self.alias || self.alias.eq_ignore_ascii_case(table))
+    }
+}
+
+impl Scope {
+    /// Looks a column up among the tables: `None` if it is not there, 1052 if it is there twice.
+    fn find(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
+        let mut found: Option<(usize, usize)> = None;
+        for (position, source) in self.sources.iter().enumerate() {
+            if !source.is_named_by(name) {
+                continue;
+            }
+            let Some(column) = source.column(&name.column) else { continue };
+            if name.table.is_none() && self.merged.contains(&(position, column)) {
+                continue;
+            }
+            if found.is_some() {
+                return Err(self.ambiguous(name));
+            }
+            found = Some((position, column));
+        }
+        Ok(found)
+    }
+
+    fn ambiguous(&self, name: &ColumnName) -> palisade_expr::SqlError {
+        mysql_error!(ER_NON_UNIQ_ERROR, written(name), self.clause.name())
+    }
+
+    /// Whether an expression is a column of one of the tables with that name of its own.
+    fn is_column_named(&self, expr: &Expr, name: &ColumnName) -> bool {
+        let Node::Column { slot, column, .. } = &expr.node else { return false };
+        self.sources.iter().any(|source| {
+            source.slot == *slot
+                && source.is_named_by(name)
+                && source.columns.get(*column).is_some_and(|known| same_name(&known.name, &name.column))
+        })
+    }
+
+    fn is_column(&self, expr: &Expr) -> bool {
+        matches!(&expr.node, Node::Column { slot, .. } if self.sources.iter().any(|source| source.slot == *slot))
+    }
+
+    /// The select item that a name means: by its alias or, failing that, as a column of that name. 1052 if it
+    /// means two.
+    fn item(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
+        let mut by_alias: Option<&Expr> = None;
+        let mut by_name: Option<&Expr> = None;
+        let mut is_ambiguous = false;
+        for (alias, expr) in &self.items {
+            let has_alias = name.table.is_none() && same_name(alias, &name.column);
+            if !self.is_column(expr) {
+                if has_alias {
+                    by_alias = Some(expr);
+                    break;
+                }
+            } else if has_alias {
+                if by_alias.is_some_and(|known| known != expr) {
+                    return Err(self.ambiguous(name));
+                }
+                by_alias = Some(expr);
+            } else if self.is_column_named(expr, name) {
+                is_ambiguous |= by_name.is_some_and(|known| known != expr);
+                by_name = by_name.or(Some(expr));
+            }
+        }
+        match by_alias {
+            Some(found) => Ok(Some(found)),
+            None if is_ambiguous => Err(self.ambiguous(name)),
+            None => Ok(by_name),
+        }
+    }
+
+    /// The expression of GROUP BY that a name means: a select item that was grouped by, by its alias, or a
+    /// column. 1052 if it means two.
+    fn grouped(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
+        let mut found: Option<&Expr> = None;
+        for (expr, alias) in self.group.iter().zip(&self.group_aliases) {
+            let has_alias =
+                name.table.is_none() && alias.as_ref().is_some_and(|alias| same_name(alias, &name.column));
+            if !has_alias && !self.is_column_named(expr, name) {
+                continue;
+            }
+            if found.is_some_and(|known| known != expr) {
+                return Err(self.ambiguous(name));
+            }
+            found = Some(expr);
+        }
+        Ok(found)
+    }
+
+    /// Whether a subquery may use an alias of this block that is being bound.
+    fn lends_aliases(&self) -> bool {
+        matches!(self.clause, Clause::Fields | Clause::Group | Clause::Having | Clause::Order)
+    }
+}
+
+impl Binder<'_> {
+    /// The innermost query block.
+    pub fn scope(&mut self) -> &mut Scope {
+        #[expect(clippy::expect_used, reason = "each statement begins its outermost block before it binds")]
+        self.scopes.last_mut().expect("names are bound within a query block")
+    }
+
+    /// The innermost query block, taken off: the caller puts it back when what does not see it is bound.
+    pub fn take_scope(&mut self) -> SqlResult<Scope> {
+        self.scopes.pop().ok_or_else(|| SqlError::internal("no query block is being bound"))
+    }
+
+    /// Resolves a column: in the innermost block, then outward. 1054 if it is nowhere.
+    pub fn resolve(&mut self, name: &ColumnName) -> SqlResult<Expr> {
+        let innermost = self.scopes.len().saturating_sub(1);
+        for depth in (0..self.scopes.len()).rev() {
+            let found = if depth == innermost { self.at_home(name)? } else { self.lent(name, depth)? };
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        let clause = self.scopes.last().map_or(Clause::Fields, |scope| scope.clause);
+        if let Some(table) = &name.table
+            && clause == Clause::Fields
+            && name.column == "*"
+        {
+            return Err(mysql_error!(ER_UNKNOWN_TABLE, table));
+        }
+        Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), clause.name()))
+    }
+
+    /// A name within the innermost block.
+    fn at_home(&mut self, name: &ColumnName) -> SqlResult<Option<Expr>> {
+        let scope = self.scope();
+        if scope.clause == Clause::Having && !scope.in_aggregate {
+            return self.in_having(name);
+        }
+        if let Some((source, column)) = scope.find(name)? {
+            return scope.sources.at(source)?.expr(column).map(Some);
+        }
+        match scope.clause {
+            Clause::Group | Clause::Order => Ok(scope.item(name)?.cloned()),
+            _ => Ok(None),
+        }
+    }
+
+    /// A name in HAVING, outside of aggregates.
+    fn in_having(&mut self, name: &ColumnName) -> SqlResult<Option<Expr>> {
+        let scope = self.scope();
+        let item = scope.item(name)?;
+        let grouped = scope.grouped(name)?;
+        let found = grouped.or(item).cloned();
+        if let (Some(item), Some(grouped)) = (item, grouped)
+            && item != grouped
+        {
+            let warning = scope.ambiguous(name);
+            self.warn(warning);
+        }
+        Ok(found)
+    }
+
+    /// A name that a block further in uses.
+    fn lent(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
+        let scope = self.scopes.at(depth)?;
+        let is_summed_up = scope.is_summed_up;
+        let mut found = match scope.find(name)? {
+            Some((source, column)) => scope.sources.at(source)?.expr(column)?,
+            None if scope.lends_aliases() => {
+                let Some(item) = scope.item(name)?.cloned() else { return Ok(None) };
+                let groups = scope.group_slot;
+                let mut is_aggregated = false;
+                item.walk(&mut |part| {
+                    is_aggregated |= matches!(part.node, Node::Column { slot, .. } if Some(slot) == groups);
+                });
+                if is_aggregated {
+                    let reason = "reference to group function";
+                    return Err(mysql_error!(ER_ILLEGAL_REFERENCE, written(name), reason));
+                }
+                item
+            }
+            None => return Ok(None),
+        };
+        found.nullable |= is_summed_up;
+        let mut columns = Vec::new();
+        found.walk(&mut |part| {
+            if let Node::Column { slot, column, name, .. } = &part.node {
+                columns.push(OuterColumn { slot: *slot, column: *column, name: name.clone() });
+            }
+        });
+        for inner in self.scopes.iter_mut().skip(depth + 1) {
+            inner.read_outside(&columns);
+        }
+        Ok(Some(found))
+    }
+
+    /// An item of GROUP BY, and the alias of the select item that it is, if it is one.
+    pub fn group_item(&mut self, expr: &ast::Expr) -> SqlResult<(Expr, Option<String>)> {
+        let at = match expr {
+            ast::Expr::Literal(ast::Literal::Integer(_)) => self.position(expr)?,
+            ast::Expr::Column(name) => {
+                let scope = self.scope();
+                let item = scope.item(name)?.cloned();
+                // What the tables say about it matters only if they are sure.
+                let column = scope.find(name).unwrap_or(None);
+                let column =
+                    column.map(|(source, column)| scope.sources.at(source)?.expr(column)).transpose()?;
+                match (item, column) {
+                    (Some(item), Some(column)) if item != column => {
+                        let warning = mysql_error!(ER_NON_UNIQ_ERROR, name.column, scope.clause.name());
+                        self.warn(warning);
+                        return Ok((column, None));
+                    }
+                    (item, _) => item,
+                }
+            }
+            _ => None,
+        };
+        match at {
+            Some(item) => {
+                // A column that is named as such has the alias of no item: that may be another column's name.
+                let scope = self.scope();
+                let is_own_name =
+                    matches!(expr, ast::Expr::Column(name) if scope.is_column_named(&item, name));
+                let alias = scope.items.iter().find(|(_, known)| !is_own_name && *known == item);
+                let alias = alias.map(|(alias, _)| alias.clone());
+                Ok((item, alias))
+            }
+            None => Ok((self.expr(expr)?, None)),
+        }
+    }
+
+    /// An item of ORDER BY.
+    pub fn order_item(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let item = match expr {
+            ast::Expr::Literal(ast::Literal::Integer(_)) => self.position(expr)?,
+            ast::Expr::Column(name) => self.scope().item(name)?.cloned(),
+            _ => None,
+        };
+        let number = match expr {
+            ast::Expr::Literal(ast::Literal::Integer(position)) => {
+                usize::try_from(*position).ok().and_then(|position| position.checked_sub(1))
+            }
+            ast::Expr::Column(name) if name.table.is_none() => {
+                self.scope().items.iter().position(|(alias, _)| same_name(alias, &name.column))
+            }
+            _ => None,
+        };
+        match item {
+            Some(item) => {
+                let scope = self.scope();
+                Ok(number.and_then(|number| scope.summed_up(number, &item)).unwrap_or(item))
+            }
+            None => self.expr(expr),
+        }
+    }
+
+    /// The select item that a number stands for.
+    fn position(&mut self, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
+        let ast::Expr::Literal(ast::Literal::Integer(position)) = expr else { return Ok(None) };
+        let scope = self.scope();
+        let at = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
+        match at.and_then(|at| scope.items.get(at)) {
+            Some((_, item)) => Ok(Some(item.clone())),
+            None => Err(mysql_error!(ER_BAD_FIELD_ERROR, position, scope.clause.name())),
+        }
+    }
+}

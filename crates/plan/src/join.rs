@@ -1,0 +1,379 @@
+//! The order of joins, and how each is done.
+//!
+//! The parts between which there are inner joins are ordered by dynamic programming over their subsets, or
+//! greedily if they are many (`order`). A part that can be reached by an index from what is joined so far
+//! becomes the inner side of a nested loop; else, where there is an equality, one of two sides is hashed.
+//! Outer joins, semi-joins and anti-joins stay where they are.
+//!
+//! # Each part is planned once
+//!
+//! A part of the tree is weighed in many places: alone and under what is joined so far, as the first of an
+//! inner join and as the next one. If it has an outer join whose right side has one, and so on, the ways to
+//! arrive at the innermost multiply. But what comes out depends on three things alone: the part, the
+//! conditions that are known of its rows, and which tables that *these conditions* read are in place. So that
+//! is what planned parts are remembered by:
+//!
+//! ```text
+//! t0 LEFT JOIN (t1 LEFT JOIN (t2 LEFT JOIN (t3 ...) ON t3.a = t2.a) ON t2.a = t1.a) ON t1.a = t0.a
+//!
+//!  (t2 ...) as inner side of a loop over t1:   conditions {t2.a = t1.a}, in place {t1}    however t0 is
+//!  (t2 ...) alone, to be hashed:               conditions {},            in place {}
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `estimate` | how many rows there are |
+//! | `order` | the order of inner joins |
+//! | `path` | how one table is read |
+//! | `planned` | conditions, and parts that are planned |
+
+mod estimate;
+mod order;
+mod path;
+mod planned;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use self::estimate::{Looks, Sizes};
+use self::planned::{Equality, Planned, Pool, Shape, TableSet, take_within};
+use palisade_expr::Expr;
+
+use super::cost;
+use super::logical::{JoinTree, Leaf};
+use super::lower::Planner;
+use super::{JoinKind, Operator};
+use crate::pace::UNITS_AN_ACCESS;
+
+/// What looking at a condition for a way to read a table counts as, in units of a nanosecond.
+const UNITS_A_CONDITION: usize = 512;
+/// What weighing a join of two planned parts counts as.
+const UNITS_A_CANDIDATE: usize = 256;
+
+/// An order that would be welcome: columns of one slot.
+#[derive(Debug, Clone)]
+pub struct WantedOrder {
+    /// The slot.
+    pub slot: usize,
+    /// Columns, and whether descending.
+    pub keys: Vec<(usize, bool)>,
+    /// How many rows are wanted, if known.
+    pub limit: Option<f64>,
+}
+
+/// Plans the joins of one query block.
+pub struct JoinPlanner<'p, 'a> {
+    /// The statement's planner, for what is planned already, and for statistics.
+    pub planner: &'p Planner<'a>,
+    /// The joins.
+    pub joining: Joining,
+}
+
+/// The joins of one query block, but for their tables and conditions.
+#[derive(Debug)]
+pub struct Joining {
+    /// Slots of the block's own tables.
+    pub local: Vec<usize>,
+    /// Columns read, by slot; `None` is all of them.
+    pub used: Vec<(usize, Option<Vec<usize>>)>,
+    /// The order that would be welcome.
+    pub order: Option<WantedOrder>,
+    /// Tables are joined as written.
+    pub straight: bool,
+}
+
+/// The joins of a query block, planned.
+#[derive(Debug)]
+pub struct Joined {
+    /// What finds the rows.
+    pub operator: Operator,
+    /// How many they are.
+    pub rows: f64,
+    /// They come in the wanted order.
+    pub ordered: bool,
+}
+
+impl JoinPlanner<'_, '_> {
+    /// Plans a tree of joins under conditions.
+    ///
+    /// Once the statement is to end what comes out is nothing: the caller asks
+    /// [`checkpoint`](crate::pace::Pace::checkpoint), which fails.
+    pub fn plan(&self, tree: &JoinTree, conditions: Vec<Expr>) -> Joined {
+        let planning = Planning {
+            planner: self,
+            conjuncts: Cell::new(0),
+            known: RefCell::default(),
+            on: RefCell::default(),
+            sizes: Sizes::of(tree),
+            looks: Looks::default(),
+        };
+        let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
+        let planned = planning.whole(tree, pool);
+        let operator = match self.planner.notes {
+            true => planned.noted_operator(),
+            false => planned.operator(),
+        };
+        Joined { operator, rows: planned.rows, ordered: planned.ordered }
+    }
+}
+
+/// Which plan of a part is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Want {
+    /// The cheapest.
+    Cheapest,
+    /// The cheapest one whose rows come in the order that would be welcome; the cheapest of all if there is
+    /// no such plan.
+    Ordered,
+}
+
+/// What a planned part is remembered by: the address of its tree, the numbers of the conditions, which
+/// tables that these read are in place, and which plan it is.
+type Key = (*const JoinTree, Vec<usize>, TableSet, Want);
+
+/// An outer join, a semi-join or an anti-join.
+struct Outer<'t> {
+    left: &'t JoinTree,
+    right: &'t JoinTree,
+    on: &'t [Expr],
+    kind: JoinKind,
+}
+
+/// The planning of one tree of joins.
+struct Planning<'p, 'a, 't> {
+    planner: &'p JoinPlanner<'p, 'a>,
+    /// How many conditions there are.
+    conjuncts: Cell<usize>,
+    /// The parts that have been planned.
+    known: RefCell<HashMap<Key, Planned<'t>>>,
+    /// The conditions of each ON, by the address of the first.
+    on: RefCell<HashMap<*const Expr, Pool>>,
+    /// Sizes of the tables.
+    sizes: Sizes,
+    looks: Looks,
+}
+
+impl<'a, 't> Planning<'_, 'a, 't> {
+    /// The planner of the statement.
+    fn statement(&self) -> &Planner<'a> {
+        self.planner.planner
+    }
+
+    fn is_over(&self, units: usize) -> bool {
+        self.statement().pace.is_over(units)
+    }
+
+    /// The conditions of an ON: the same each time.
+    fn on(&self, on: &'t [Expr]) -> Pool {
+        let mut known = self.on.borrow_mut();
+        let conjuncts = || on.iter().map(|expr| self.conjunct(expr.clone())).collect();
+        known.entry(on.as_ptr()).or_insert_with(conjuncts).clone()
+    }
+
+    /// Whether the rows of a tree depend on nothing but its tables, which are `own`: they are the same each
+    /// time it is read.
+    fn is_free(&self, tree: &'t JoinTree, own: TableSet) -> bool {
+        let is_own = |on: &'t [Expr]| {
+            self.on(on).iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(own))
+        };
+        match tree {
+            JoinTree::Leaf(Leaf::Table(_) | Leaf::Virtual(_)) => true,
+            JoinTree::Leaf(Leaf::Derived { slot, .. } | Leaf::Recursive { slot, .. }) => {
+                self.statement().table(*slot).is_some_and(|table| table.outer_slots().is_empty())
+            }
+            JoinTree::Leaf(Leaf::Working { .. }) => false,
+            JoinTree::Inner(parts, on) => is_own(on) && parts.iter().all(|part| self.is_free(part, own)),
+            JoinTree::Left(left, right, on) | JoinTree::Semi { left, right, on, .. } => {
+                is_own(on) && self.is_free(left, own) && self.is_free(right, own)
+            }
+        }
+    }
+
+    fn tables(&self, tree: &JoinTree) -> TableSet {
+        let mut slots = Vec::new();
+        tree.slots(&mut slots);
+        self.in_slots(&slots)
+    }
+
+    /// Whether the block reads one table.
+    fn is_single(&self) -> bool {
+        self.planner.joining.local.len() == 1
+    }
+
+    /// Plans the whole tree: by the order that would be welcome, if sorting costs more.
+    fn whole(&self, tree: &'t JoinTree, pool: Pool) -> Planned<'t> {
+        let nothing = TableSet::default();
+        let Some(order) = &self.planner.joining.order else {
+            let planned = self.tree(tree, pool, nothing, Want::Cheapest);
+            self.premises_of_joins(&planned);
+            return planned;
+        };
+        let ordered = self.tree(tree, pool.clone(), nothing, Want::Ordered);
+        if self.is_single() || !ordered.ordered {
+            self.premises_of_joins(&ordered);
+            return ordered;
+        }
+        let cheapest = self.tree(tree, pool, nothing, Want::Cheapest);
+        let sorted = cheapest.cost + cost::sorting(cheapest.rows, order.limit);
+        let read = order.limit.map_or(1.0, |limit| limit * cost::LATE_MATCHES / ordered.rows).min(1.0);
+        let in_order = ordered.startup + (ordered.cost - ordered.startup) * read;
+        let best = if in_order < sorted { ordered } else { cheapest };
+        self.premises_of_joins(&best);
+        best
+    }
+
+    /// Plans a tree of joins under conditions; `bound` are the tables whose rows are in place already.
+    fn tree(&self, tree: &'t JoinTree, mut pool: Pool, bound: TableSet, want: Want) -> Planned<'t> {
+        let read = pool.iter().fold(TableSet::default(), |read, conjunct| read.with(conjunct.tables));
+        let numbers = pool.iter().map(|conjunct| conjunct.number).collect();
+        let key: Key = (std::ptr::from_ref(tree), numbers, bound.common(read), want);
+        if let Some(planned) = self.known.borrow().get(&key) {
+            return planned.clone();
+        }
+        if self.is_over(UNITS_AN_ACCESS + UNITS_A_CONDITION * pool.len()) {
+            return Planned::nothing();
+        }
+        let joined = self.joined_inner(tree, &mut pool);
+        let planned = match joined.as_slice() {
+            [JoinTree::Leaf(Leaf::Table(leaf))] => self.table(leaf, pool, bound, want),
+            [JoinTree::Leaf(Leaf::Virtual(leaf))] => self.virtual_table(leaf, pool),
+            [JoinTree::Leaf(leaf)] => self.read_whole(leaf, pool),
+            [JoinTree::Left(left, right, on)] => {
+                self.outer(Outer { left, right, on, kind: JoinKind::Left }, pool, (bound, want))
+            }
+            [JoinTree::Semi { left, right, on, anti }] => {
+                let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
+                self.outer(Outer { left, right, on, kind }, pool, (bound, want))
+            }
+            joined => self.inner_of(joined, pool, bound, want),
+        };
+        self.known.borrow_mut().insert(key, planned.clone());
+        planned
+    }
+
+    /// The parts of a tree between which there are only inner joins, however they are nested, and whose
+    /// conditions are put into the pool.
+    fn joined_inner(&self, tree: &'t JoinTree, pool: &mut Pool) -> Vec<&'t JoinTree> {
+        let mut joined = vec![tree];
+        let mut at = 0;
+        while let Some(part) = joined.get(at) {
+            let JoinTree::Inner(parts, on) = part else {
+                at += 1;
+                continue;
+            };
+            pool.extend(self.on(on));
+            joined.splice(at..=at, parts);
+            if self.is_over(UNITS_A_CANDIDATE * joined.len()) {
+                break;
+            }
+        }
+        joined
+    }
+
+    /// A join whose sides stay where they are.
+    fn outer(&self, join: Outer<'t>, pool: Pool, (bound, want): (TableSet, Want)) -> Planned<'t> {
+        let Outer { left, right, on, kind } = join;
+        let tables = self.tables(left);
+        let mut above = pool;
+        let mut below = take_within(&mut above, tables.with(bound));
+        // A join that only leaves rows out comes before a condition that is dearer than looking for a match.
+        let only_filters = kind != JoinKind::Left;
+        let is_late =
+            |conjunct: &Rc<planned::Conjunct>| conjunct.is_late || only_filters && conjunct.is_expensive;
+        let (late, early): (Pool, Pool) = below.into_iter().partition(is_late);
+        below = early;
+        above.extend(late);
+        let planned = self.tree(left, below, bound, want);
+        self.attach(planned, tables, right, self.on(on), kind, bound).filtered(above)
+    }
+
+    /// Joins `right` to what is planned already, which has the tables `tables`.
+    fn attach(
+        &self,
+        left: Planned<'t>,
+        tables: TableSet,
+        right: &'t JoinTree,
+        conditions: Pool,
+        kind: JoinKind,
+        bound: TableSet,
+    ) -> Planned<'t> {
+        let right_tables = self.tables(right);
+        let mut rest = conditions.clone();
+        let own = take_within(&mut rest, right_tables.with(bound));
+        let alone = self.tree(right, own.clone(), bound, Want::Cheapest);
+        let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
+        // As the inner side of a nested loop it sees the left row.
+        let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
+        let (inner, repeated) = match kind {
+            JoinKind::Inner | JoinKind::Left => (inner, alone.clone()),
+            JoinKind::Semi | JoinKind::Anti => (inner.until_first(), alone.until_first()),
+        };
+        let nested_cost = nested_cost(&left, &inner, &repeated, rows);
+        let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
+        let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
+        if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {
+            let keeps = keys.iter().all(|key| key.conjunct.is_free)
+                && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
+                && self.is_free(right, right_tables);
+            rest.retain(|conjunct| !keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, conjunct)));
+            return hashed(left, alone, Hashing { kind, keys, rest, keeps }, rows);
+        }
+        Planned {
+            rows,
+            cost: nested_cost,
+            again: nested_cost - left.cost + left.again - inner.cost + inner.again,
+            startup: left.startup + inner.startup,
+            ordered: left.ordered,
+            shape: Rc::new(Shape::Nested { left, right: inner, kind }),
+        }
+    }
+}
+
+/// What a hash join does.
+struct Hashing {
+    kind: JoinKind,
+    keys: Vec<Equality>,
+    /// Conditions on pairs of rows with equal keys.
+    rest: Pool,
+    /// See [`Operator::HashJoin`].
+    keeps: bool,
+}
+
+/// A hash join, which is built of its right side.
+fn hashed<'t>(left: Planned<'t>, right: Planned<'t>, join: Hashing, rows: f64) -> Planned<'t> {
+    let Hashing { kind, keys, rest, keeps } = join;
+    let cost = hash_cost(&left, &right, rows);
+    let build = right.cost + right.rows * cost::HASHED_ROW;
+    Planned {
+        rows,
+        cost,
+        again: if keeps { cost - build - left.cost + left.again } else { cost },
+        startup: left.startup + right.cost + right.rows * cost::HASHED_ROW,
+        ordered: left.ordered,
+        shape: Rc::new(Shape::Hash { left, right, kind, keys, rest, keeps }),
+    }
+}
+
+fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {
+    let build = right.cost + right.rows * cost::HASHED_ROW;
+    (left.cost + build + left.rows * cost::PROBE + rows * cost::JOINED_ROW).min(cost::DEAREST)
+}
+
+/// What a nested loop costs, whose inner side would be `alone` if it did not see the left row.
+fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, rows: f64) -> f64 {
+    let is_aided = inner.cost < alone.cost;
+    let loops = left.rows.max(if is_aided { 1.0 } else { cost::LEAST_LOOPS });
+    let again = (loops - 1.0).max(0.0) * inner.again;
+    (left.cost + inner.cost + again + rows * cost::JOINED_ROW).min(cost::DEAREST)
+}
+
+fn join_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {
+    match kind {
+        JoinKind::Inner => (left.rows * each).clamp(cost::FEWEST, cost::MOST),
+        JoinKind::Left => (left.rows * each.max(1.0)).min(cost::MOST),
+        JoinKind::Semi | JoinKind::Anti => left.rows * cost::HAS_MATCH,
+    }
+}

@@ -1,0 +1,465 @@
+//! The order of inner joins.
+//!
+//! The parts of a join are nodes of a graph, and conditions between them its edges. Up to [`MOST_PARTS`]
+//! connected parts are ordered by dynamic programming (Selinger et al., 1979; over connected subgraphs,
+//! Moerkotte and Neumann, 2006): the cheapest plan of a set of parts is made of the cheapest plans of two
+//! sets that it falls into, each of which is connected. So trees may be bushy, and parts between which there
+//! is no condition are joined last:
+//!
+//! ```text
+//!   a - b - c     {a} {b} {c}   {a b} {b c}   {a b c} = {a b} + {c}  or  {a} + {b c},  either side first
+//! ```
+//!
+//! How many rows a set gives depends on the set alone, so that the plans of a set can be compared. Two sets
+//! are joined by a nested loop, if the right one is one part - it is then read by what the left row gives -,
+//! or by a hash table that is built of the right side; sides of an inner join may change places.
+//!
+//! More parts are ordered greedily, from each of a few that may come first.
+//!
+//! Where an order is wanted, the part that gives it comes first of all, since both joins keep the order of
+//! their left sides.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::planned::{Conjunct, Equality, Planned, Pool, Shape, TableSet, take_within};
+use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hashed, nested_cost};
+use crate::JoinKind;
+use crate::logical::JoinTree;
+
+/// Parts that are ordered by dynamic programming at most.
+const MOST_PARTS: u32 = 10;
+/// Parts that a greedy order is begun with.
+const FIRST_PARTS: usize = 3;
+
+/// Some of the parts of a join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct PartSet(u64);
+
+impl PartSet {
+    pub(super) fn of(part: usize) -> PartSet {
+        PartSet(1 << part)
+    }
+
+    pub(super) fn with(self, other: PartSet) -> PartSet {
+        PartSet(self.0 | other.0)
+    }
+
+    fn without(self, other: PartSet) -> PartSet {
+        PartSet(self.0 & !other.0)
+    }
+
+    fn is_within(self, other: PartSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    fn meets(self, other: PartSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// A bit for each part.
+    #[cfg(test)]
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The part that it is, if it is one.
+    fn sole(self) -> Option<usize> {
+        (self.count() == 1).then(|| self.0.trailing_zeros() as usize)
+    }
+
+    /// Its parts.
+    fn parts(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let part = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(part)
+        })
+    }
+}
+
+/// One of the parts.
+struct Part<'t> {
+    tree: &'t JoinTree,
+    tables: TableSet,
+    /// Conditions on it alone.
+    own: Pool,
+    /// Planned under these.
+    alone: Planned<'t>,
+}
+
+/// What is joined.
+struct Graph<'g, 'p, 'a, 't> {
+    planning: &'g Planning<'p, 'a, 't>,
+    parts: Vec<Part<'t>>,
+    /// For each part those that a condition joins it to, and itself.
+    near: Vec<PartSet>,
+    /// Conditions between parts.
+    edges: Vec<(PartSet, Rc<Conjunct>)>,
+    /// For which part of all combinations those hold that are between the same parts.
+    selectivity: Vec<(PartSet, f64)>,
+    /// Tables whose rows are in place.
+    bound: TableSet,
+    /// The part that gives the order that is wanted: it comes first.
+    first: Option<PartSet>,
+    /// Parts as inner sides of a nested loop, by which of those near are on its left side.
+    inners: RefCell<HashMap<(usize, PartSet), Planned<'t>>>,
+}
+
+/// How two sets are joined.
+enum Way<'t> {
+    /// The right side is read by what the left row gives.
+    Nested(Planned<'t>),
+    /// It is hashed.
+    Hashed,
+    /// It is read as it is for each left row.
+    Repeated,
+}
+
+impl<'t> Planning<'_, '_, 't> {
+    /// Plans inner joins of parts under conditions.
+    pub(super) fn inner_of(
+        &self,
+        children: &[&'t JoinTree],
+        pool: Pool,
+        bound: TableSet,
+        want: Want,
+    ) -> Planned<'t> {
+        let (late, early): (Pool, Pool) = pool.into_iter().partition(|conjunct| conjunct.is_late);
+        let mut pool = early;
+        let guards = take_within(&mut pool, bound);
+        let mut parts: Vec<Part<'t>> = Vec::with_capacity(children.len());
+        for tree in children {
+            let tables = self.tables(tree);
+            let own = take_within(&mut pool, tables.with(bound));
+            let alone = self.tree(tree, own.clone(), bound, want);
+            parts.push(Part { tree, tables, own, alone });
+        }
+        let all = parts.iter().fold(bound, |all, part| all.with(part.tables));
+        let between = take_within(&mut pool, all);
+        let graph = Graph::new(self, parts, between, bound);
+        let planned = match self.planner.joining.straight {
+            true => graph.as_written(),
+            false => graph.cheapest(),
+        };
+        match planned {
+            Some(planned) => planned.guarded(guards).filtered(pool).filtered(late),
+            None => Planned::nothing(),
+        }
+    }
+}
+
+impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
+    fn new(planning: &'g Planning<'p, 'a, 't>, parts: Vec<Part<'t>>, between: Pool, bound: TableSet) -> Self {
+        let numbered = || parts.iter().enumerate();
+        let met = |conjunct: &Conjunct| {
+            let met = numbered().filter(|(_, part)| part.tables.meets(conjunct.tables));
+            met.fold(PartSet::default(), |set, (number, _)| set.with(PartSet::of(number)))
+        };
+        let edges: Vec<(PartSet, Rc<Conjunct>)> =
+            between.into_iter().map(|conjunct| (met(&conjunct), conjunct)).collect();
+        let mut near: Vec<PartSet> = (0..parts.len()).map(PartSet::of).collect();
+        let mut selectivity: Vec<(PartSet, f64)> = Vec::new();
+        for (set, _) in &edges {
+            for (number, near) in near.iter_mut().enumerate() {
+                if set.meets(PartSet::of(number)) {
+                    *near = near.with(*set);
+                }
+            }
+            if selectivity.iter().all(|(known, _)| known != set) {
+                let same = edges.iter().filter(|(other, _)| other == set);
+                let same: Pool = same.map(|(_, conjunct)| conjunct.clone()).collect();
+                selectivity.push((*set, planning.selectivity_of(&same)));
+            }
+        }
+        let first = numbered().find(|(_, part)| part.alone.ordered).map(|(number, _)| PartSet::of(number));
+        let inners = RefCell::default();
+        Graph { planning, parts, near, edges, selectivity, bound, first, inners }
+    }
+
+    /// The joins in the order in which they are written.
+    fn as_written(&self) -> Option<Planned<'t>> {
+        let mut parts = self.parts.iter().enumerate();
+        let (_, first) = parts.next()?;
+        let (mut joined, mut set) = (first.alone.clone(), PartSet::of(0));
+        for (number, part) in parts {
+            let right = PartSet::of(number);
+            joined = self.join((set, &joined), (right, &part.alone), f64::INFINITY)?;
+            set = set.with(right);
+        }
+        Some(joined)
+    }
+
+    /// The cheapest order. `None` once the statement is to end.
+    fn cheapest(&self) -> Option<Planned<'t>> {
+        let mut remaining: PartSet =
+            (0..self.parts.len()).fold(PartSet::default(), |all, part| all.with(PartSet::of(part)));
+        let mut joined: Vec<(PartSet, Planned<'t>)> = Vec::new();
+        while let Some(part) = remaining.parts().next() {
+            let set = connected(&self.near, PartSet::of(part), remaining);
+            remaining = remaining.without(set);
+            let planned = match set.count() <= MOST_PARTS {
+                true => self.by_subsets(set),
+                false => self.greedily(set),
+            };
+            joined.push((set, planned?));
+        }
+        // Parts that no condition connects: few rows first.
+        joined.sort_by(|(_, one), (_, other)| one.rows.total_cmp(&other.rows));
+        let mut joined = joined.into_iter();
+        let (mut set, mut planned) = joined.next()?;
+        for (other, right) in joined {
+            let (left, right) = ((set, &planned), (other, &right));
+            let both = [self.join(left, right, f64::INFINITY), self.join(right, left, f64::INFINITY)];
+            planned = cheaper(both)?;
+            set = set.with(other);
+        }
+        Some(planned)
+    }
+
+    fn by_subsets(&self, set: PartSet) -> Option<Planned<'t>> {
+        let members: Vec<usize> = set.parts().collect();
+        let alone = members.iter().filter_map(|part| self.parts.get(*part)).map(|part| part.alone.clone());
+        let near: Vec<PartSet> = members
+            .iter()
+            .map(|part| {
+                let near = self.near.get(*part).copied().unwrap_or_default();
+                let local = members.iter().enumerate().filter(|(_, other)| near.meets(PartSet::of(**other)));
+                local.fold(PartSet::default(), |set, (number, _)| set.with(PartSet::of(number)))
+            })
+            .collect();
+        let global = |local: PartSet| {
+            let parts = local.parts().filter_map(|number| members.get(number));
+            parts.fold(PartSet::default(), |set, part| set.with(PartSet::of(*part)))
+        };
+        cheapest_tree(alone.collect(), &near, &mut |(left, one), (right, other), least| {
+            if self.planning.is_over(UNITS_A_CANDIDATE) {
+                return None;
+            }
+            self.join((global(left), one), (global(right), other), least)
+        })
+    }
+
+    /// One after the other, next the one that adds least to costs and rows, from each of a few that may come
+    /// first.
+    fn greedily(&self, set: PartSet) -> Option<Planned<'t>> {
+        let mut first: Vec<usize> = match self.first.filter(|first| first.is_within(set)) {
+            Some(first) => first.parts().collect(),
+            None => set.parts().collect(),
+        };
+        let promise = |part: &usize| {
+            let alone = self.parts.get(*part).map(|part| &part.alone);
+            alone.map_or(f64::INFINITY, |alone| alone.cost + alone.rows * cost::ROW_BY_ENTRY)
+        };
+        first.sort_by(|one, other| promise(one).total_cmp(&promise(other)));
+        let begun = first.into_iter().take(FIRST_PARTS);
+        cheaper(begun.map(|part| self.greedily_from(part, set)))
+    }
+
+    fn greedily_from(&self, first: usize, set: PartSet) -> Option<Planned<'t>> {
+        let mut joined = PartSet::of(first);
+        let mut planned = self.parts.get(first)?.alone.clone();
+        while joined != set {
+            let mut best: Option<(f64, PartSet, Planned<'t>)> = None;
+            for number in set.without(joined).parts() {
+                let near = self.near.get(number).copied().unwrap_or_default();
+                if !near.meets(joined) {
+                    continue;
+                }
+                if self.planning.is_over(UNITS_A_CANDIDATE) {
+                    return None;
+                }
+                let (right, part) = (PartSet::of(number), self.parts.get(number)?);
+                let next = self.join((joined, &planned), (right, &part.alone), f64::INFINITY)?;
+                let weight = next.cost + next.rows * cost::ROW_BY_ENTRY;
+                if best.as_ref().is_none_or(|(least, ..)| weight < *least) {
+                    best = Some((weight, right, next));
+                }
+            }
+            let (_, right, next) = best?;
+            (joined, planned) = (joined.with(right), next);
+        }
+        Some(planned)
+    }
+
+    /// Rows of a set of parts.
+    fn rows(&self, set: PartSet) -> f64 {
+        let rows = || {
+            let parts = set.parts().filter_map(|part| self.parts.get(part));
+            parts.map(|part| part.alone.rows.max(cost::FEWEST))
+        };
+        let within = || {
+            let within = self.selectivity.iter().filter(|(edge, _)| edge.is_within(set));
+            within.map(|(_, part)| part.max(f64::MIN_POSITIVE))
+        };
+        let all: f64 = rows().product();
+        let estimate = match all.is_finite() {
+            true => all * within().product::<f64>(),
+            // Of many tables the product is no number before conditions have made it one.
+            false => (rows().map(f64::ln).sum::<f64>() + within().map(f64::ln).sum::<f64>()).exp(),
+        };
+        estimate.clamp(cost::FEWEST, cost::MOST)
+    }
+
+    /// Whether the rows of a set depend on nothing but its tables.
+    fn is_free(&self, set: PartSet) -> bool {
+        let own = self.tables(set);
+        let is_own = |conjunct: &Rc<Conjunct>| conjunct.is_free && conjunct.tables.is_within(own);
+        let mut within = self.edges.iter().filter(|(edge, _)| edge.is_within(set));
+        let mut parts = set.parts().filter_map(|part| self.parts.get(part));
+        within.all(|(_, conjunct)| is_own(conjunct))
+            && parts.all(|part| part.own.iter().all(is_own) && self.planning.is_free(part.tree, part.tables))
+    }
+
+    fn tables(&self, set: PartSet) -> TableSet {
+        let parts = set.parts().filter_map(|part| self.parts.get(part));
+        parts.fold(TableSet::default(), |tables, part| tables.with(part.tables))
+    }
+
+    /// A part as the inner side of a nested loop, whose left side is this.
+    fn inner(&self, part: usize, left: PartSet) -> Option<Planned<'t>> {
+        let near = self.near.get(part).copied().unwrap_or_default();
+        let left = PartSet(left.0 & near.0);
+        if let Some(known) = self.inners.borrow().get(&(part, left)) {
+            return Some(known.clone());
+        }
+        let Part { tree, own, .. } = self.parts.get(part)?;
+        let set = PartSet::of(part);
+        let given = self.edges.iter().filter(|(edge, _)| edge.meets(set) && edge.is_within(left.with(set)));
+        let pool: Pool = own.iter().chain(given.map(|(_, conjunct)| conjunct)).cloned().collect();
+        let bound = self.bound.with(self.tables(left));
+        let planned = self.planning.tree(tree, pool, bound, Want::Cheapest);
+        self.inners.borrow_mut().insert((part, left), planned.clone());
+        Some(planned)
+    }
+
+    /// The cheapest join of two sets, if it costs less than `least`.
+    fn join(
+        &self,
+        (left_set, left): (PartSet, &Planned<'t>),
+        (right_set, right): (PartSet, &Planned<'t>),
+        least: f64,
+    ) -> Option<Planned<'t>> {
+        let both = left_set.with(right_set);
+        if self.first.is_some_and(|first| first.is_within(right_set))
+            && !self.planning.planner.joining.straight
+        {
+            return None;
+        }
+        let is_new =
+            |edge: PartSet| edge.is_within(both) && !edge.is_within(left_set) && !edge.is_within(right_set);
+        let edges = || self.edges.iter().filter(|(edge, _)| is_new(*edge)).map(|(_, conjunct)| conjunct);
+        let (left_tables, right_tables) = (self.tables(left_set), self.tables(right_set));
+        let equality = |edge: &Rc<Conjunct>| edge.equality(left_tables, right_tables, self.bound);
+        let rows = self.rows(both);
+        let inner = right_set.sole().and_then(|part| self.inner(part, left_set));
+        let (nested, way) = match inner {
+            Some(inner) => (nested_cost(left, &inner, right, rows), Way::Nested(inner)),
+            None => (nested_cost(left, right, right, rows), Way::Repeated),
+        };
+        let hashed_cost = match edges().any(|edge| equality(edge).is_some()) {
+            true => hash_cost(left, right, rows),
+            false => f64::INFINITY,
+        };
+        let (cost, way) = if hashed_cost < nested { (hashed_cost, Way::Hashed) } else { (nested, way) };
+        if cost >= least {
+            return None;
+        }
+        let nested = |right: Planned<'t>| Planned {
+            rows,
+            cost,
+            again: cost - left.cost + left.again - right.cost + right.again,
+            startup: left.startup + right.startup,
+            ordered: left.ordered,
+            shape: Rc::new(Shape::Nested { left: left.clone(), right, kind: JoinKind::Inner }),
+        };
+        Some(match way {
+            Way::Nested(inner) => nested(inner),
+            Way::Repeated => Planned { rows, ..nested(right.clone()).filtered(edges().cloned().collect()) },
+            Way::Hashed => {
+                let keys: Vec<Equality> = edges().filter_map(equality).collect();
+                let is_key = |edge: &&Rc<Conjunct>| keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, *edge));
+                let rest: Pool = edges().filter(|edge| !is_key(edge)).cloned().collect();
+                let keeps = keys.iter().all(|key| key.conjunct.is_free) && self.is_free(right_set);
+                let join = Hashing { kind: JoinKind::Inner, keys, rest, keeps };
+                hashed(left.clone(), right.clone(), join, rows)
+            }
+        })
+    }
+}
+
+/// Of several plans the one that costs least.
+fn cheaper<'t>(plans: impl IntoIterator<Item = Option<Planned<'t>>>) -> Option<Planned<'t>> {
+    plans.into_iter().flatten().min_by(|one, other| one.cost.total_cmp(&other.cost))
+}
+
+/// The parts of `among` that are connected with `set`, itself among them.
+fn connected(near: &[PartSet], set: PartSet, among: PartSet) -> PartSet {
+    let mut all = set;
+    loop {
+        let of_each = all.parts().filter_map(|part| near.get(part));
+        let next = of_each.fold(all, |next, near| PartSet(next.0 | near.0 & among.0));
+        if next == all {
+            return all;
+        }
+        all = next;
+    }
+}
+
+/// What has a cost.
+pub(super) trait Costed: Clone {
+    fn cost(&self) -> f64;
+}
+
+impl Costed for Planned<'_> {
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+}
+
+/// Joins two sets, if that costs less than what is given.
+type Joining<'f, P> = dyn FnMut((PartSet, &P), (PartSet, &P), f64) -> Option<P> + 'f;
+
+/// The cheapest tree of joins of all parts, given each part `alone`, which parts are `near` each other, and
+/// what joins two sets. `None` if the parts are not connected, or the two cannot be joined.
+pub(super) fn cheapest_tree<P: Costed>(
+    alone: Vec<P>,
+    near: &[PartSet],
+    join: &mut Joining<'_, P>,
+) -> Option<P> {
+    let all = 1usize << alone.len();
+    let mut best: Vec<Option<P>> = vec![None; all];
+    for (part, plan) in alone.into_iter().enumerate() {
+        *best.get_mut(1 << part)? = Some(plan);
+    }
+    for set in 1..all {
+        let whole = PartSet(set as u64);
+        let lowest = PartSet(whole.0 & whole.0.wrapping_neg());
+        if whole == lowest || connected(near, lowest, whole) != whole {
+            continue;
+        }
+        let mut cheapest: Option<P> = None;
+        // Each way to part it once: one side has the lowest part.
+        let mut rest = (set - 1) & set;
+        while rest > 0 {
+            let side = PartSet(rest as u64);
+            let other = whole.without(side);
+            let plans = (best.get(rest), best.get(other.0 as usize));
+            if let (true, (Some(Some(one)), Some(Some(two)))) = (lowest.is_within(side), plans) {
+                let least = cheapest.as_ref().map_or(f64::INFINITY, P::cost);
+                cheapest = join((side, one), (other, two), least).or(cheapest);
+                let least = cheapest.as_ref().map_or(f64::INFINITY, P::cost);
+                cheapest = join((other, two), (side, one), least).or(cheapest);
+            }
+            rest = (rest - 1) & set;
+        }
+        *best.get_mut(set)? = cheapest;
+    }
+    best.pop().flatten()
+}

@@ -1,0 +1,417 @@
+//! How one table of a join is read: by which index, and through which ranges of it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use palisade_catalog::{Column, Index, SqlType, Value};
+use palisade_engine::{ReadMode, Table, TableStatistics};
+use palisade_parser::ast::{IndexHint, IndexHintKind};
+use palisade_schema::{Named, TableDecl};
+
+use super::estimate::rows_found;
+use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
+use super::{Planning, Want, WantedOrder};
+use crate::access::{Access, KeyPart, RangeSpec, index_parts};
+use crate::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
+use crate::cost;
+use crate::logical::{TableLeaf, VirtualLeaf};
+use crate::note;
+use crate::premise::Premise;
+use crate::virtual_read::VirtualRead;
+use palisade_expr::{Comparison, Expr, Node};
+
+impl<'t> Planning<'_, '_, 't> {
+    /// How a virtual table is read: rows are made only of the schemas and tables that conditions leave.
+    pub(super) fn virtual_table(&self, leaf: &'t VirtualLeaf, filter: Pool) -> Planned<'t> {
+        let VirtualLeaf { slot, table, .. } = leaf;
+        let used = self.planner.joining.used.iter().find(|(known, _)| known == slot);
+        let columns = used.and_then(|(_, columns)| columns.clone());
+        let conditions = filter.iter().map(|conjunct| &conjunct.expr);
+        let read = VirtualRead::new(table, *slot, conditions, columns);
+        let (rows, cost) = virtual_rows(table, &read, self.statement().dictionary.table_count());
+        let shape = Rc::new(Shape::Virtual { leaf, filter, read });
+        Planned { shape, rows, cost, again: cost, startup: 0.0, ordered: false }
+    }
+
+    /// The best path to the rows of a table under conditions; `bound` are the tables whose rows are in place.
+    pub(super) fn table(
+        &self,
+        leaf: &'t TableLeaf,
+        mut pool: Pool,
+        bound: TableSet,
+        want: Want,
+    ) -> Planned<'t> {
+        let TableLeaf { slot, table, mode, .. } = leaf;
+        let slot = *slot;
+        let own = self.in_slots(&[slot]);
+        let bound = bound.with(own);
+        let locks = *mode != ReadMode::Snapshot;
+        let reading =
+            Reading { slot, own, table, statistics: &table.statistics(), pool: &pool, bound, locks };
+        let order = self.planner.joining.order.as_ref().filter(|_| want == Want::Ordered);
+        let wanted = order.filter(|order| order.slot == slot);
+        let mut candidates = self.candidates(leaf, &reading, wanted);
+        let narrowed = candidates.iter().filter(|candidate| candidate.is_narrowed());
+        let possible = narrowed.fold(0, |set, candidate| set | 1u64 << candidate.access.index.min(63));
+        let finds_one = |candidate: &Candidate| candidate.access.unique;
+        if self.is_single() && leaf.hints.is_empty() && candidates.iter().any(finds_one) {
+            // There is nothing better, and no other table to be told how many rows there are.
+            candidates.retain(finds_one);
+        } else {
+            for candidate in &mut candidates {
+                (candidate.rows, candidate.is_looked_at) = self.rows_read(&reading, candidate);
+            }
+        }
+        let found = rows_found(&reading, &candidates);
+        if !self.is_single() && candidates.iter().any(|candidate| candidate.ordered) {
+            candidates.retain(|candidate| candidate.ordered);
+        }
+        let costs = candidates.iter().map(|candidate| self.cost_of(leaf, &reading, candidate, found, wanted));
+        let mut best: Option<(f64, usize)> = None;
+        for (number, cost) in costs.enumerate() {
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, number));
+            }
+        }
+        #[expect(clippy::expect_used, reason = "a table has a clustered index, and that is never left out")]
+        let (cost, number) = best.expect("the clustered index can always be read");
+        if self.is_single() {
+            self.premises_of_table(table, &candidates, number);
+        }
+        let Candidate { access, taken, ordered, rows, .. } = candidates.swap_remove(number);
+        let reading = note::Reading { examined: rows, possible };
+        let mut position = 0;
+        pool.retain(|_| {
+            position += 1;
+            !taken.contains(&(position - 1))
+        });
+        let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found, reading });
+        Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
+    }
+
+    /// The paths to the rows of a table that are not pointless; how many rows they read is not known yet.
+    fn candidates(
+        &self,
+        leaf: &TableLeaf,
+        reading: &Reading<'_>,
+        wanted: Option<&WantedOrder>,
+    ) -> Vec<Candidate> {
+        let TableLeaf { slot, table, hints, .. } = leaf;
+        let used =
+            self.planner.joining.used.iter().find(|(known, _)| known == slot).map(|(_, columns)| columns);
+        let mut candidates = Vec::with_capacity(table.indexes.len());
+        for (number, index) in table.indexes.iter().enumerate() {
+            // The rows themselves can always be read, whatever the dictionary says of the index that they are
+            // kept by.
+            if number != 0 && (index.invisible || !allowed(hints, &index.name)) {
+                continue;
+            }
+            let mut candidate = self.candidate(reading, number, index);
+            candidate.access.covering = number > 0
+                && !reading.locks
+                && match used {
+                    Some(Some(columns)) => table.key_codec(number).covers(columns.iter().copied()),
+                    Some(None) => false,
+                    None => true,
+                };
+            if let Some(backward) = wanted.and_then(|order| order_of(table, &candidate.access, &order.keys)) {
+                candidate.ordered = true;
+                candidate.access.backward = backward;
+            }
+            if candidate.is_narrowed() || number == 0 || candidate.access.covering || candidate.ordered {
+                candidates.push(candidate);
+            }
+        }
+        candidates
+    }
+
+    /// What a path costs that reads a table of which `found` rows are wanted.
+    fn cost_of(
+        &self,
+        leaf: &TableLeaf,
+        reading: &Reading<'_>,
+        candidate: &Candidate,
+        found: f64,
+        wanted: Option<&WantedOrder>,
+    ) -> f64 {
+        let access = &candidate.access;
+        let least = match (candidate.is_narrowed(), reading.locks) {
+            (true, _) => 0.0,
+            (false, true) => cost::LEAST_LOCKED,
+            (false, false) => cost::LEAST_SCANNED,
+        };
+        let mut rows = candidate.rows.max(least);
+        let limit = wanted.and_then(|order| order.limit).filter(|_| self.is_single());
+        if let Some(limit) = limit.filter(|_| candidate.ordered) {
+            let enough = match candidate.residual(reading.pool) {
+                0 => limit,
+                _ => limit * cost::LATE_MATCHES * (rows / found).max(1.0),
+            };
+            rows = rows.min(enough);
+        }
+        let is_backed_by_entries = access.index > 0 && !access.covering;
+        let row = match (access.index, access.covering) {
+            (0, _) => cost::ROW_IN_ORDER,
+            (_, true) => cost::ENTRY_IN_ORDER,
+            (_, false) => cost::ROW_BY_ENTRY,
+        };
+        let row = if reading.locks { row + cost::LOCKED_ROW } else { row };
+        let mut sum = match access.unique {
+            true => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
+            false => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
+        };
+        if wanted.is_some() && !candidate.ordered {
+            sum += cost::sorting(found, limit);
+        }
+        let forced = |hint: &IndexHint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty();
+        if leaf.hints.iter().any(forced) {
+            let name = leaf.table.indexes.get(access.index).map_or("", |index| &index.name);
+            if !candidate.is_narrowed() && access.index == 0 || !allowed(&leaf.hints, name) {
+                sum += cost::EXCLUDED;
+            }
+        }
+        sum
+    }
+
+    /// Notes by what one path to the only table of a block was chosen.
+    fn premises_of_table(&self, table: &Arc<Table>, candidates: &[Candidate], chosen: usize) {
+        if candidates.len() < 2 {
+            return;
+        }
+        let mut premises = self.statement().premises.borrow_mut();
+        for (number, candidate) in candidates.iter().enumerate() {
+            let Candidate { access, rows, is_looked_at, .. } = candidate;
+            let is_chosen = number == chosen;
+            if is_chosen && !candidate.is_narrowed() {
+                premises.push(Premise::size(table, *rows));
+            }
+            // A range of a few entries that is taken for a larger one costs a look-up for each row.
+            let may_be_worse = access.index > 0 && !access.covering && !access.alternatives.is_empty();
+            match (is_looked_at, is_chosen) {
+                (true, false) => premises.push(Premise::many(table, access.clone(), *rows)),
+                (true, true) if may_be_worse => {
+                    premises.push(Premise::few(table, access.clone(), *rows));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// How the index `number` would serve.
+    fn candidate(&self, reading: &Reading<'_>, number: usize, index: &Index) -> Candidate {
+        let Reading { slot, own: itself, table, pool, bound, .. } = *reading;
+        let mut access = Access { index: number, ..Access::default() };
+        let mut taken = Vec::new();
+        let mut used = Vec::new();
+        let mut parameterised = false;
+        let usable = |conjunct: &Conjunct| conjunct.is_usable(bound);
+        let own = index.parts.len();
+        for (position, part) in index_parts(table, number).enumerate() {
+            let (column, prefix) = (usize::from(part.column), part.prefix.is_some());
+            let Some(Column { sql_type, .. }) = table.columns.get(column) else { break };
+            // The one row is found: what else there is about it stays in the filter.
+            if position == own && finds_one(index, &access) {
+                break;
+            }
+            let found = pool.iter().enumerate().filter(|(_, conjunct)| usable(conjunct)).find_map(
+                |(at, conjunct)| {
+                    equality(&conjunct.expr, slot, column, sql_type)
+                        .filter(|(value, _)| !reads_slot(self.statement(), value, slot))
+                        .map(|(value, null_safe)| (at, conjunct, value, null_safe))
+                },
+            );
+            let Some((at, conjunct, value, null_safe)) = found.filter(|_| !prefix) else {
+                if position >= own && number > 0 && access.equals.is_empty() {
+                    break;
+                }
+                if !prefix {
+                    let known = used.len();
+                    self.ranges(reading, (column, sql_type), &mut access, &mut taken, &mut used);
+                    let others = used.iter().skip(known).filter_map(|at: &usize| pool.get(*at));
+                    parameterised |= others.into_iter().any(|other| !other.tables.is_within(itself));
+                }
+                break;
+            };
+            parameterised |= !conjunct.tables.is_within(itself);
+            used.push(at);
+            if exact(sql_type, &value) {
+                taken.push(at);
+            }
+            access.equals.push(KeyPart { value, null_safe });
+        }
+        access.unique = finds_one(index, &access);
+        let rows = if access.unique { 1.0 } else { 0.0 };
+        Candidate { access, taken, used, rows, is_looked_at: false, ordered: false, parameterised }
+    }
+
+    /// Whether a LIKE pattern has no literal prefix, as far as its parameter shows now.
+    fn starts_wild(&self, spec: &RangeSpec) -> bool {
+        let RangeSpec::Like(Expr { node: Node::Parameter(number), .. }) = spec else { return false };
+        match self.statement().parameters.get(*number) {
+            Some(Value::Bytes(text)) => matches!(text.first(), None | Some(b'%' | b'_')),
+            _ => true,
+        }
+    }
+
+    /// Adds the conditions on `column` that make ranges.
+    fn ranges(
+        &self,
+        reading: &Reading<'_>,
+        (column, ty): (usize, &SqlType),
+        access: &mut Access,
+        taken: &mut Vec<usize>,
+        used: &mut Vec<usize>,
+    ) {
+        let Reading { slot, pool, bound, .. } = *reading;
+        let mut lower: Option<(Expr, bool)> = None;
+        let mut upper: Option<(Expr, bool)> = None;
+        for (at, conjunct) in pool.iter().enumerate() {
+            if !conjunct.is_usable(bound) {
+                continue;
+            }
+            let Some(specs) = range_specs(&conjunct.expr, slot, column, ty) else { continue };
+            if specs.iter().any(|spec| self.starts_wild(spec)) {
+                continue;
+            }
+            let mut dependent = false;
+            for spec in &specs {
+                spec_exprs(spec, &mut |expr| dependent |= reads_slot(self.statement(), expr, slot));
+            }
+            if dependent {
+                continue;
+            }
+            match specs.as_slice() {
+                [RangeSpec::Between { lower: l, upper: u }] => {
+                    let fits = (l.is_none() || lower.is_none()) && (u.is_none() || upper.is_none());
+                    if fits {
+                        let droppable = l.iter().chain(u).all(|(expr, _)| exact(ty, expr));
+                        lower = lower.or_else(|| l.clone());
+                        upper = upper.or_else(|| u.clone());
+                        used.push(at);
+                        if droppable {
+                            taken.push(at);
+                        }
+                    }
+                }
+                _ if access.alternatives.is_empty() => {
+                    let points =
+                        specs.iter().all(|spec| matches!(spec, RangeSpec::Point(expr) if exact(ty, expr)));
+                    let listed = matches!(conjunct.expr.node, Node::In { .. });
+                    access.alternatives = specs;
+                    used.push(at);
+                    if points && listed {
+                        taken.push(at);
+                    }
+                    // A list of values is better than any range; what else there is stays in the filter.
+                    if lower.is_none() && upper.is_none() {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if lower.is_some() || upper.is_some() {
+            if access.alternatives.is_empty() {
+                access.alternatives = vec![RangeSpec::Between { lower, upper }];
+            } else {
+                // Both a list and a range: the list is read, so the range's conditions stay.
+                let is_range = |at: &usize| {
+                    matches!(
+                        pool.get(*at).map(|conjunct| &conjunct.expr.node),
+                        Some(
+                            Node::Between { .. }
+                                | Node::Compare {
+                                    comparison: Comparison::Less
+                                        | Comparison::LessEqual
+                                        | Comparison::Greater
+                                        | Comparison::GreaterEqual,
+                                    ..
+                                }
+                        )
+                    )
+                };
+                taken.retain(|at| !is_range(at));
+            }
+        }
+    }
+}
+
+/// Whether all parts of a unique index are given, none of which may be NULL.
+fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
+    index.unique
+        && access.equals.len() == index.parts.len()
+        && access.equals.iter().all(|part| !part.null_safe)
+}
+
+/// A table whose access paths are weighed.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'r> {
+    pub(super) slot: usize,
+    /// It alone.
+    own: TableSet,
+    pub(super) table: &'r Arc<Table>,
+    pub(super) statistics: &'r TableStatistics,
+    /// What is known of its rows.
+    pub(super) pool: &'r Pool,
+    /// Tables whose rows are in place when it is read, itself among them.
+    bound: TableSet,
+    /// The rows that are read are locked, or changed.
+    locks: bool,
+}
+
+impl Reading<'_> {
+    /// Rows of the table.
+    pub(super) fn total(&self) -> f64 {
+        (self.statistics.rows as f64).max(1.0)
+    }
+}
+
+/// An access path.
+pub(super) struct Candidate {
+    pub(super) access: Access,
+    /// Conditions that the access decides alone.
+    taken: Vec<usize>,
+    /// Conditions that make its keys and ranges.
+    pub(super) used: Vec<usize>,
+    /// Rows that it reads.
+    pub(super) rows: f64,
+    /// They were counted in the index.
+    pub(super) is_looked_at: bool,
+    ordered: bool,
+    /// Its ranges depend on tables whose rows are in place.
+    pub(super) parameterised: bool,
+}
+
+impl Candidate {
+    fn residual(&self, pool: &Pool) -> usize {
+        pool.len() - self.taken.len()
+    }
+
+    fn is_narrowed(&self) -> bool {
+        !self.access.equals.is_empty() || !self.access.alternatives.is_empty()
+    }
+}
+
+fn allowed(hints: &[IndexHint], name: &str) -> bool {
+    let names = |hint: &IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
+    let mut listed = hints.iter().filter(|hint| hint.kind != IndexHintKind::Ignore).peekable();
+    if listed.peek().is_some() && !listed.any(names) {
+        return false;
+    }
+    !hints.iter().any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
+}
+
+/// How many rows a reading of a virtual table gives, and what it costs, where there are so many stored
+/// tables.
+fn virtual_rows(table: &TableDecl, read: &VirtualRead, tables: usize) -> (f64, f64) {
+    if table.place_of(Named::Table).is_none() {
+        return (cost::UNKNOWN_ROWS, cost::UNKNOWN_ROWS * cost::VIRTUAL_ROW);
+    }
+    let of_each = if table.place("COLUMN_NAME").is_some() { cost::COLUMNS_A_TABLE } else { 1.0 };
+    let all = (tables as f64).max(cost::UNKNOWN_ROWS);
+    let in_schemas =
+        read.count(Named::Schema).map_or(all, |schemas| all * cost::PART_IN_A_SCHEMA * schemas as f64);
+    let found = read.count(Named::Table).map_or(in_schemas, |names| names as f64).min(all);
+    let rows = found * of_each;
+    (rows, (1.0 + rows) * cost::VIRTUAL_ROW)
+}

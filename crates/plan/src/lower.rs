@@ -1,0 +1,339 @@
+//! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and
+//! WHERE is stacked on top.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use palisade_catalog::{SqlType, Value};
+use palisade_engine::Dictionary;
+use palisade_expr::{Expr, Node, SqlResult};
+
+use super::conditions::OuterSlots;
+use super::extremes::{Extreme, first_row};
+use super::join::{JoinPlanner, Joined, Joining, WantedOrder};
+use super::logical::{
+    Block, Body, Combination, Distinct, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order, Projection,
+};
+use super::premise::Premise;
+use super::{Limit, Operator, Query, Recursion};
+use crate::pace::Pace;
+
+/// Makes operators of the logical plans of one statement.
+pub struct Planner<'a> {
+    /// Schemas and tables as of now.
+    pub dictionary: &'a Dictionary,
+    /// Values of the parameters at this execution.
+    pub parameters: &'a [Value],
+    /// What planning has cost so far, and whether it is to end.
+    pub pace: Pace<'a>,
+    /// What of the data the plans of blocks were chosen by.
+    pub premises: RefCell<Vec<Premise>>,
+    /// Whether operators are [noted](super::note).
+    pub notes: bool,
+    /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
+    outer: Vec<Vec<usize>>,
+    /// Queries that are tables of other ones and have been planned, by their slots.
+    tables: HashMap<usize, PlannedTable>,
+}
+
+/// A query that is a table of another one.
+#[derive(Debug, Clone)]
+pub enum PlannedTable {
+    /// A derived table.
+    Derived(Arc<Query>),
+    /// A recursive common table expression.
+    Recursive(Arc<Recursion>),
+}
+
+impl PlannedTable {
+    /// Slots of enclosing queries that it reads.
+    pub fn outer_slots(&self) -> &[usize] {
+        match self {
+            PlannedTable::Derived(query) => &query.outer_slots,
+            PlannedTable::Recursive(recursion) => &recursion.outer_slots,
+        }
+    }
+}
+
+impl OuterSlots for Planner<'_> {
+    fn outer_slots(&self, subquery: usize) -> &[usize] {
+        self.outer.get(subquery).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<'a> Planner<'a> {
+    /// A planner for a statement with these subqueries in its expressions, by number.
+    pub fn new(
+        dictionary: &'a Dictionary,
+        parameters: &'a [Value],
+        pace: Pace<'a>,
+        subqueries: &[Option<LogicalQuery>],
+    ) -> Planner<'a> {
+        let outer = |query: &Option<LogicalQuery>| {
+            query.as_ref().map_or_else(Vec::new, |query| query.outer_slots.clone())
+        };
+        let outer = subqueries.iter().map(outer).collect();
+        let premises = RefCell::default();
+        Planner { dictionary, parameters, pace, premises, notes: false, outer, tables: HashMap::new() }
+    }
+
+    /// The query in this slot, which is planned before the joins that read it.
+    pub fn table(&self, slot: usize) -> Option<&PlannedTable> {
+        self.tables.get(&slot)
+    }
+
+    /// The operators of a statement's query. Under SQL_CALC_FOUND_ROWS its LIMIT is applied when rows are
+    /// sent.
+    pub fn statement(&mut self, query: LogicalQuery) -> SqlResult<Query> {
+        let counts_all = matches!(&query.body, Body::Block(block) if block.counts_all);
+        let mut query = query;
+        let counted_limit = match &mut query.body {
+            Body::Block(block) if counts_all => block.order.limit.take(),
+            _ => None,
+        };
+        Ok(Query { counted_limit, ..self.query(query)? })
+    }
+
+    /// The operators of a query that stands in another one.
+    pub fn query(&mut self, query: LogicalQuery) -> SqlResult<Query> {
+        let LogicalQuery { body, output, columns, outer_slots, outer_columns } = query;
+        let (root, rows) = match body {
+            Body::Block(block) => self.block(*block, &output)?,
+            Body::Values { slot, rows } => {
+                let count = rows.len() as f64;
+                (Operator::Values { slot, rows }, count)
+            }
+            Body::Combination(combination) => self.combination(*combination)?,
+            Body::Arranged { inner, slot, order } => {
+                let inner = self.query(*inner)?;
+                let root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
+                (ordered(root, order, vec![slot]), inner.rows)
+            }
+        };
+        let columns = columns.into();
+        Ok(Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit: None })
+    }
+
+    fn combination(&mut self, combination: Combination) -> SqlResult<(Operator, f64)> {
+        let Combination { inputs, steps, slot, types, order } = combination;
+        let mut rows = 0.0;
+        let inputs = inputs.into_iter().map(|input| {
+            let input = self.query(input)?;
+            rows += input.rows;
+            Ok(Operator::Project { input: Box::new(input.root), output: input.output, slot })
+        });
+        let inputs = inputs.collect::<SqlResult<_>>()?;
+        Ok((ordered(Operator::Union { inputs, slot, steps, types }, order, vec![slot]), rows))
+    }
+
+    fn recursion(&mut self, recursion: LogicalRecursion) -> SqlResult<Recursion> {
+        let LogicalRecursion { seed, steps, table, distinct, limit, types, names, outer_slots } = recursion;
+        let seed = self.query(seed)?;
+        let steps = steps.into_iter().map(|step| self.query(step)).collect::<SqlResult<_>>()?;
+        Ok(Recursion { seed, steps, table, distinct, limit, types, names, outer_slots })
+    }
+
+    /// Plans the queries that are tables of a join.
+    fn plan_tables(&mut self, tree: &mut JoinTree) -> SqlResult<()> {
+        let mut planned = Ok(());
+        tree.leaves_mut(&mut |leaf| {
+            if planned.is_ok() {
+                planned = self.plan_table(leaf);
+            }
+        });
+        planned
+    }
+
+    fn plan_table(&mut self, leaf: &mut Leaf) -> SqlResult<()> {
+        let (slot, table) = match leaf {
+            Leaf::Derived { slot, query, .. } => {
+                let query = std::mem::replace(&mut **query, LogicalQuery::nothing());
+                (*slot, PlannedTable::Derived(Arc::new(self.query(query)?)))
+            }
+            Leaf::Recursive { slot, recursion, .. } => {
+                let recursion = std::mem::replace(&mut **recursion, LogicalRecursion::nothing());
+                (*slot, PlannedTable::Recursive(Arc::new(self.recursion(recursion)?)))
+            }
+            Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Working { .. } => return Ok(()),
+        };
+        self.tables.insert(slot, table);
+        Ok(())
+    }
+
+    /// What finds the rows of FROM and WHERE.
+    pub fn joins(
+        &mut self,
+        mut tree: JoinTree,
+        conditions: Vec<Expr>,
+        joining: Joining,
+    ) -> SqlResult<Joined> {
+        self.plan_tables(&mut tree)?;
+        let joined = JoinPlanner { planner: self, joining }.plan(&tree, conditions);
+        self.pace.checkpoint(0)?;
+        Ok(joined)
+    }
+
+    fn block(&mut self, block: Block, output: &[Expr]) -> SqlResult<(Operator, f64)> {
+        let extreme = Extreme::of(&block);
+        let order = match &extreme {
+            Some(extreme) => Some(extreme.order.clone()),
+            None => self.wanted_order(&block),
+        };
+        let used = self.used_columns(&block, output);
+        let Block { tree, mut conditions, grouping, having, windows, .. } = block;
+        conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
+        let Joined { operator: mut root, mut rows, ordered } = match tree {
+            None => {
+                let input = Box::new(Operator::Dual);
+                let operator = match Expr::all_of(conditions) {
+                    Some(condition) => Operator::Filter { input, condition },
+                    None => *input,
+                };
+                Joined { operator, rows: 1.0, ordered: false }
+            }
+            Some(tree) => {
+                let local = {
+                    let mut slots = Vec::new();
+                    tree.slots(&mut slots);
+                    slots
+                };
+                let wants_order = order.is_some();
+                let joining = Joining { local, used, order, straight: block.straight };
+                let joined = self.joins(tree, conditions, joining)?;
+                Joined { ordered: joined.ordered && wants_order, ..joined }
+            }
+        };
+        if extreme.is_some() && ordered {
+            root = first_row(root);
+        }
+        let is_ordered = ordered && grouping.is_none() && windows.is_empty();
+        if let Some(grouping) = grouping {
+            rows = if grouping.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
+            root = Operator::Aggregate {
+                input: Box::new(root),
+                group: grouping.group,
+                aggregates: grouping.aggregates,
+                slot: grouping.slot,
+                rollup: grouping.rollup,
+                keep: grouping.keep,
+                kept_keys: grouping.kept_keys,
+            };
+        }
+        if let Some(condition) = having {
+            root = Operator::Filter { input: Box::new(root), condition };
+        }
+        for window in windows {
+            root = Operator::Window { input: Box::new(root), window };
+        }
+        root = projected(root, block.projection, &block.distinct);
+        let is_distinct = !matches!(block.distinct, Distinct::No);
+        let Order { keys, limit } = block.order;
+        if !keys.is_empty() && (!is_ordered || is_distinct) {
+            let mut slots = Vec::new();
+            root.slots(&mut slots);
+            let distinct = matches!(block.distinct, Distinct::Sorted);
+            root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct };
+        }
+        Ok((limited(root, limit), rows))
+    }
+
+    /// Columns read of each of a block's tables; `None` where a subquery may read any.
+    fn used_columns(&self, block: &Block, output: &[Expr]) -> Vec<(usize, Option<Vec<usize>>)> {
+        let mut used: Vec<(usize, Option<Vec<usize>>)> =
+            block.slots().into_iter().map(|slot| (slot, Some(Vec::new()))).collect();
+        if block.whole_rows {
+            used.iter_mut().for_each(|(_, columns)| *columns = None);
+            return used;
+        }
+        let mut visit = |expr: &Expr| {
+            expr.walk(&mut |expr| match &expr.node {
+                Node::Column { slot, column, .. } => {
+                    if let Some((_, Some(columns))) = used.iter_mut().find(|(known, _)| known == slot)
+                        && !columns.contains(column)
+                    {
+                        columns.push(*column);
+                    }
+                }
+                Node::Subquery(subquery) => {
+                    let outer = self.outer_slots(subquery.number);
+                    used.iter_mut()
+                        .filter(|(slot, _)| outer.contains(slot))
+                        .for_each(|(_, columns)| *columns = None);
+                }
+                _ => {}
+            });
+        };
+        output.iter().for_each(&mut visit);
+        block.exprs(&mut visit);
+        used
+    }
+
+    /// The order of one table's rows that makes sorting the block's needless.
+    fn wanted_order(&self, block: &Block) -> Option<WantedOrder> {
+        let keys = &block.order.keys;
+        let is_sorted_anyway = block.grouping.is_some()
+            || !block.windows.is_empty()
+            || block.projection.is_some()
+            || !matches!(block.distinct, Distinct::No);
+        if is_sorted_anyway || keys.is_empty() {
+            return None;
+        }
+        let local = block.slots();
+        let mut wanted = Vec::with_capacity(keys.len());
+        let mut from = None;
+        for key in keys {
+            let Node::Column { slot, column, .. } = &key.expr.node else { return None };
+            if !local.contains(slot)
+                || key.expr.has_own_collation()
+                || *from.get_or_insert(*slot) != *slot
+                || matches!(key.expr.ty, SqlType::Enum { .. } | SqlType::Set { .. })
+            {
+                return None;
+            }
+            wanted.push((*column, key.descending));
+        }
+        let number = |expr: &Expr| match &expr.node {
+            Node::Literal(Value::Int(value)) => Some(*value as f64),
+            Node::Parameter(position) => match self.parameters.get(*position) {
+                Some(Value::Int(value)) => Some(*value as f64),
+                Some(Value::UInt(value)) => Some(*value as f64),
+                _ => None,
+            },
+            _ => None,
+        };
+        let limit = block.order.limit.as_ref().and_then(|limit| {
+            let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
+            Some(number(&limit.count)? + offset)
+        });
+        Some(WantedOrder { slot: from?, keys: wanted, limit })
+    }
+}
+
+/// The rows of `root` as the values of a projection, without duplicates if they are to be distinct ones.
+fn projected(root: Operator, projection: Option<Projection>, distinct: &Distinct) -> Operator {
+    let Some(Projection { slot, values }) = projection else { return root };
+    let root = Operator::Project { input: Box::new(root), output: values, slot };
+    match distinct {
+        Distinct::Projected(types) => {
+            Operator::Distinct { input: Box::new(root), slot, types: types.clone() }
+        }
+        Distinct::No | Distinct::Sorted => root,
+    }
+}
+
+/// The rows of `root` in order, of which `slots` are kept.
+fn ordered(mut root: Operator, order: Order, slots: Vec<usize>) -> Operator {
+    let Order { keys, limit } = order;
+    if !keys.is_empty() {
+        root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct: false };
+    }
+    limited(root, limit)
+}
+
+fn limited(root: Operator, limit: Option<Limit>) -> Operator {
+    match limit {
+        Some(limit) => Operator::Limit { input: Box::new(root), limit },
+        None => root,
+    }
+}

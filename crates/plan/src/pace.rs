@@ -1,0 +1,105 @@
+//! Binding and planning that take long: of a list of a million constants, of a join of sixty tables.
+//!
+//! Both count their work in units of about a nanosecond, as evaluations do ([`palisade_expr::pace`]), and
+//! look now and then whether the statement is to end. On a thread that serves other sessions they give way
+//! after a millisecond: what has been bound is thrown away, the statement pauses, and binds anew on a thread
+//! that serves none.
+//!
+//! The planner of joins gives plans and no errors. Where the statement is to end it finishes its work without
+//! looking for a good order ([`Pace::is_over`]); the error comes when it is done.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_base::error_catalogue::ER_QUERY_INTERRUPTED;
+use palisade_base::mysql_error;
+use palisade_expr::pace::{LONG, LOOK};
+use palisade_expr::session_state::SessionState;
+use palisade_expr::{SqlError, SqlResult};
+use palisade_session::environment::Environment;
+
+/// What binding an expression counts as, in units.
+pub const UNITS_AN_EXPRESSION: usize = 512;
+/// What planning how to read a table counts as.
+pub const UNITS_AN_ACCESS: usize = 4096;
+
+/// What binding and planning one statement has cost so far, and whether it is to end.
+pub struct Pace<'a> {
+    /// The statement's session.
+    pub session: &'a SessionState,
+    /// The server.
+    pub host: &'a dyn Environment,
+    /// Set where it fails only because it gives way.
+    gives_way: &'a AtomicBool,
+    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
+    may_give_way: bool,
+    /// Units since the last look.
+    since_look: Cell<usize>,
+    /// Units since the host was asked whether it may go on.
+    stretch: Cell<usize>,
+    /// Why it does not go on.
+    failure: RefCell<Option<SqlError>>,
+}
+
+impl<'a> Pace<'a> {
+    /// That of a statement which begins. It does not give way, unless [`may_give_way`](Self::may_give_way) is
+    /// called.
+    pub fn new(session: &'a SessionState, host: &'a dyn Environment, gives_way: &'a AtomicBool) -> Pace<'a> {
+        Pace {
+            session,
+            host,
+            gives_way,
+            may_give_way: false,
+            since_look: Cell::default(),
+            stretch: Cell::default(),
+            failure: RefCell::default(),
+        }
+    }
+
+    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
+    pub fn may_give_way(&mut self) {
+        self.may_give_way = true;
+    }
+
+    /// Work of so many units is about to be done. Fails if the statement is to end, and where binding gives
+    /// way.
+    #[inline]
+    pub fn checkpoint(&self, units: usize) -> SqlResult<()> {
+        let since = self.since_look.get().saturating_add(units);
+        self.since_look.set(since);
+        if since < LOOK { Ok(()) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&self) -> SqlResult<()> {
+        let Pace { since_look, stretch, failure, .. } = self;
+        if let Some(failure) = &*failure.borrow() {
+            return Err(failure.clone());
+        }
+        stretch.set(stretch.get().saturating_add(since_look.get()));
+        // Once it has failed every checkpoint looks, and fails.
+        let fail = |error: SqlError| {
+            *failure.borrow_mut() = Some(error.clone());
+            Err(error)
+        };
+        if let Err(error) = self.session.check_statement(self.host) {
+            return fail(error);
+        }
+        since_look.set(0);
+        if stretch.get() < LONG {
+            return Ok(());
+        }
+        stretch.set(0);
+        if !self.may_give_way || self.host.may_compute(self.session.connection_id) {
+            return Ok(());
+        }
+        since_look.set(LOOK);
+        self.gives_way.store(true, Ordering::Relaxed);
+        fail(mysql_error!(ER_QUERY_INTERRUPTED))
+    }
+
+    /// Whether the statement is to end, or binding to give way: the plan will be thrown away.
+    pub fn is_over(&self, units: usize) -> bool {
+        self.checkpoint(units).is_err()
+    }
+}

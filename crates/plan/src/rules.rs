@@ -1,0 +1,117 @@
+//! Rules: rewritings of the logical plan that give the same rows and may be cheaper to execute.
+//!
+//! | rule | from | to |
+//! |---|---|---|
+//! | `or_factors` | a condition that all branches of an OR have | the condition, beside the OR of the rests |
+//! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
+//! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
+//! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
+//! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
+//!
+//! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
+//! before. Rules are applied in the order of the table. None of them changes which rows a query gives, and
+//! none moves an expression that has an effect or may give another value when it is evaluated again.
+//!
+//! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi,
+//! "Orthogonal optimization of subqueries and aggregation", 2001.
+
+mod derived_filter;
+mod derived_merge;
+mod or_factors;
+mod outer_to_inner;
+mod semi_join;
+mod substitute;
+
+use palisade_expr::SqlResult;
+
+use self::derived_filter::DerivedFilter;
+use self::derived_merge::DerivedMerge;
+use self::or_factors::OrFactors;
+use self::outer_to_inner::OuterToInner;
+use self::semi_join::SemiJoin;
+use super::conditions::OuterSlots;
+use super::logical::{Block, Body, Leaf, LogicalQuery};
+use crate::pace::Pace;
+
+pub use self::outer_to_inner::outer_to_inner;
+
+/// What applying a rule to a block counts as, in units of a nanosecond.
+const UNITS_A_RULE: usize = 256;
+
+/// A rewriting of blocks.
+trait Rule {
+    /// Rewrites a block, of which `output` is computed.
+    fn apply(&self, block: &mut Block, output: &mut [palisade_expr::Expr], statement: &mut Statement<'_, '_>);
+}
+
+const RULES: [&dyn Rule; 5] = [&OrFactors, &OuterToInner, &DerivedMerge, &DerivedFilter, &SemiJoin];
+
+/// A statement whose queries are being rewritten.
+pub struct Statement<'s, 'a> {
+    /// The subqueries in its expressions, by number; `None` for one that has become part of another query.
+    pub subqueries: Vec<Option<LogicalQuery>>,
+    /// What it has cost so far.
+    pub pace: &'s Pace<'a>,
+}
+
+impl OuterSlots for Statement<'_, '_> {
+    fn outer_slots(&self, subquery: usize) -> &[usize] {
+        let query = self.subqueries.get(subquery).and_then(Option::as_ref);
+        query.map_or(&[], |query| &query.outer_slots)
+    }
+}
+
+impl Statement<'_, '_> {
+    /// Rewrites the subqueries in expressions, then `query`.
+    pub fn rewrite(&mut self, query: Option<&mut LogicalQuery>) -> SqlResult<()> {
+        // A subquery within another one has the higher number.
+        for number in (0..self.subqueries.len()).rev() {
+            let taken = self.subqueries.get_mut(number).and_then(Option::take);
+            if let Some(mut subquery) = taken {
+                let rewritten = self.query(&mut subquery);
+                if let Some(place) = self.subqueries.get_mut(number) {
+                    *place = Some(subquery);
+                }
+                rewritten?;
+            }
+        }
+        query.map_or(Ok(()), |query| self.query(query))
+    }
+
+    fn query(&mut self, query: &mut LogicalQuery) -> SqlResult<()> {
+        match &mut query.body {
+            Body::Block(block) => {
+                let mut inner = Ok(());
+                if let Some(tree) = &mut block.tree {
+                    tree.leaves_mut(&mut |leaf| {
+                        if inner.is_ok() {
+                            inner = self.leaf(leaf);
+                        }
+                    });
+                }
+                inner?;
+                for rule in RULES {
+                    self.pace.checkpoint(UNITS_A_RULE)?;
+                    rule.apply(block, &mut query.output, self);
+                }
+                Ok(())
+            }
+            Body::Values { .. } => Ok(()),
+            Body::Combination(combination) => {
+                combination.inputs.iter_mut().try_for_each(|input| self.query(input))
+            }
+            Body::Arranged { inner, .. } => self.query(inner),
+        }
+    }
+
+    fn leaf(&mut self, leaf: &mut Leaf) -> SqlResult<()> {
+        match leaf {
+            Leaf::Derived { query, .. } => self.query(query),
+            Leaf::Recursive { recursion, .. } => {
+                self.query(&mut recursion.seed)?;
+                recursion.steps.iter_mut().try_for_each(|step| self.query(step))
+            }
+            Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Working { .. } => Ok(()),
+        }
+    }
+}

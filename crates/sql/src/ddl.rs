@@ -1,0 +1,728 @@
+//! Data definition: from the parse tree to descriptors, and from there to the engine.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`types`] | column types, character sets and collations as declared |
+//! | [`mod@column`] | columns and their default values |
+//! | [`table`] | CREATE TABLE: columns, indexes, options |
+//! | [`expression`] | CHECK conditions and generated columns, as the dictionary keeps them |
+//! | [`foreign`] | foreign keys |
+//! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
+//! | [`conversion`] | types that change under rows |
+//! | [`rows`] | the rows of a table whose definition changes |
+//! | `from_query` | CREATE TABLE ... SELECT |
+//! | `question` | what a statement asks of the tables it has locked |
+//! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
+//! | `stored` | DROP of stored programs and views |
+//!
+//! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under
+//! them, and asks the engine for one crash-atomic change. The caller has committed the session's transaction
+//! before.
+
+pub mod alter;
+mod attribute;
+mod check_table;
+mod checksum;
+pub mod column;
+mod compression;
+pub mod conversion;
+pub mod expression;
+pub mod foreign;
+mod from_query;
+mod log_tables;
+pub mod maintain;
+mod page_sink;
+mod question;
+pub mod rows;
+mod stored;
+pub mod table;
+pub mod types;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{
+    ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
+    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
+    ER_NO_SYSTEM_SCHEMA_ACCESS, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME,
+    ER_WRONG_TABLE_NAME,
+};
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::Schema;
+use palisade_catalog::{CollationId, DateTime, TableDef, Timestamp, Value, Zone};
+use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
+use palisade_expr::mode::SqlMode;
+use palisade_parser::ast::{
+    AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, Expr, ObjectName,
+    Query, Statement, TableConstraint,
+};
+use palisade_plan::bind::row_rules::RowRules;
+use palisade_session::virtual_tables::is_virtual_name;
+
+use self::alter::online::{Effort, Reason, Request};
+use self::alter::{Draft, Plan};
+use self::from_query::MadeColumn;
+use crate::dml::store::duplicate_entry;
+use crate::show::create;
+use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
+
+/// 1235: the construct is known and not there yet.
+pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
+    Err(palisade_expr::error::not_supported(construct))
+}
+
+/// What definitions depend on besides the statement.
+pub struct Definer<'a> {
+    /// `sql_mode`.
+    pub mode: SqlMode,
+    /// `palisade_substitute_engines`.
+    pub substitute_engines: bool,
+    /// `disabled_storage_engines`: names between commas.
+    pub disabled_engines: String,
+    /// How long an index key may be, in bytes.
+    pub longest_key: u32,
+    /// Collation of string literals.
+    pub client_collation: CollationId,
+    /// The session's zone.
+    pub zone: Zone,
+    /// When the statement began.
+    pub began: Timestamp,
+    /// The same in the session's zone.
+    pub now: DateTime,
+    /// Conditions that are no errors.
+    pub warnings: &'a mut Vec<SqlError>,
+}
+
+/// Executes a data definition statement; `None` if it is none.
+pub async fn execute(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    session: &mut Session,
+    statement: &Statement,
+) -> SqlResult<Option<Completion>> {
+    let mut ddl = Ddl { engine, host, session };
+    let done = match statement {
+        Statement::CreateDatabase(statement) => ddl.create_database(statement).await?,
+        Statement::AlterDatabase(statement) => {
+            ddl.alter_database(statement.name.as_deref(), &statement.options).await?
+        }
+        Statement::DropDatabase(statement) => ddl.drop_database(&statement.name, statement.if_exists).await?,
+        Statement::CreateTable(statement) => ddl.create_table(statement, &[]).await?,
+        Statement::AlterTable(statement) => ddl.alter_table(statement).await?,
+        Statement::CreateIndex(statement) => ddl.alter_table(&alter::of_create_index(statement)).await?,
+        Statement::DropIndex(statement) => ddl.alter_table(&alter::of_drop_index(statement)).await?,
+        Statement::DropTable(statement) => ddl.drop_tables(statement).await?,
+        Statement::TruncateTable(name) => ddl.truncate(name).await?,
+        Statement::RenameTable(renames) => ddl.rename(renames).await?,
+        Statement::CreateView(_) | Statement::DropView(_) => return unsupported("views"),
+        Statement::CreateTrigger(_) => return unsupported("triggers"),
+        Statement::CreateRoutine(_) | Statement::AlterRoutine(_) => return unsupported("stored routines"),
+        Statement::CreateEvent(_) | Statement::AlterEvent(_) => return unsupported("events"),
+        Statement::Tablespace(_) => return unsupported("general tablespaces"),
+        Statement::CreateLoadableFunction(_) => return unsupported("loadable functions"),
+        Statement::Server(_) => return unsupported("federated servers"),
+        _ => return Ok(None),
+    };
+    Ok(Some(done))
+}
+
+/// CREATE TABLE without its query, which has made these columns.
+async fn create_table(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    session: &mut Session,
+    statement: &CreateTable,
+    made: &[MadeColumn],
+) -> SqlResult<Completion> {
+    Ddl { engine, host, session }.create_table(statement, made).await
+}
+
+/// 1062 for existing rows that collide in an index that is to be unique.
+fn duplicate_rows(error: palisade_engine::Error) -> SqlError {
+    match &error {
+        palisade_engine::Error::DuplicateRow { index, table, row } => {
+            match palisade_catalog::RowView::new(table.descriptor(), row) {
+                Ok(row) => duplicate_entry(table, *index, |column| Ok(row.column(column).to_owned())),
+                Err(_) => error.into(),
+            }
+        }
+        _ => error.into(),
+    }
+}
+
+struct Ddl<'a> {
+    engine: &'a Arc<Engine>,
+    host: &'a dyn Host,
+    session: &'a mut Session,
+}
+
+impl Ddl<'_> {
+    /// Schema and name of an object; 1046 without a default database.
+    fn qualify(&self, name: &ObjectName) -> SqlResult<TableName> {
+        let schema = match &name.schema {
+            Some(schema) => schema.clone(),
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        if is_virtual_name(&schema) {
+            return Err(mysql_error!(
+                ER_DBACCESS_DENIED_ERROR,
+                self.session.state.user,
+                self.session.state.client_host,
+                schema
+            ));
+        }
+        Ok(TableName::new(schema, name.name.clone()))
+    }
+
+    /// Acquires exclusive locks, within `lock_wait_timeout`.
+    async fn acquire(&self, mut lock: ExclusiveLock) -> SqlResult<ExclusiveLock> {
+        crate::locks::acquire_metadata(self.host, self.session, || lock.acquire()).await?;
+        Ok(lock)
+    }
+
+    /// Locks the names for redefinition: anew, or under what LOCK TABLES has locked.
+    async fn lock(&self, names: impl IntoIterator<Item = TableName>) -> SqlResult<ExclusiveLock> {
+        let names: Vec<TableName> = names.into_iter().collect();
+        if let Some(locks) = &self.session.locks
+            && let Some(lock) = locks.exclusive(&names)?
+        {
+            return Ok(lock);
+        }
+        self.acquire(ExclusiveLock::new(self.engine, names)).await
+    }
+
+    fn table(&self, name: &TableName) -> SqlResult<Arc<Table>> {
+        Ok(self.engine.dictionary().table(&name.schema, &name.table)?.clone())
+    }
+
+    fn disabled_engines(&self) -> String {
+        let scope = Some(crate::Scope::Global);
+        match self.host.variable(&self.session.state, scope, "disabled_storage_engines") {
+            Ok(Some(Value::Bytes(names))) => String::from_utf8_lossy(&names).into_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn definer<'w>(&self, warnings: &'w mut Vec<SqlError>) -> Definer<'w> {
+        let variables = &self.session.state.variables;
+        let began = Timestamp(variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros()));
+        Definer {
+            mode: variables.sql_mode,
+            substitute_engines: variables.substitute_engines,
+            disabled_engines: self.disabled_engines(),
+            longest_key: self.engine.longest_key(),
+            client_collation: variables.collation_connection,
+            zone: variables.time_zone.clone(),
+            began,
+            now: began.to_datetime(&variables.time_zone),
+            warnings,
+        }
+    }
+
+    fn warn(&mut self, warnings: Vec<SqlError>) {
+        for warning in warnings {
+            self.session.state.warnings.warn(warning);
+        }
+    }
+
+    async fn create_database(&mut self, statement: &CreateDatabase) -> SqlResult<Completion> {
+        let name = &statement.name;
+        if name.is_empty() || name.ends_with(' ') {
+            return Err(mysql_error!(ER_WRONG_DB_NAME, name));
+        }
+        column::check_name(name)?;
+        if !statement.if_not_exists || is_virtual_name(name) {
+            self.refuse_own_schema(name)?;
+        }
+        self.session.refuse_locked()?;
+        let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
+        let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
+        if self.engine.dictionary().schema(name).is_some() {
+            if statement.if_not_exists {
+                self.session.state.warnings.note(exists);
+                return Ok(Completion { affected_rows: 1, ..Completion::default() });
+            }
+            return Err(exists);
+        }
+        let options = &statement.options;
+        if options.encryption.as_deref().is_some_and(|value| !value.eq_ignore_ascii_case(b"n")) {
+            return unsupported("schema encryption");
+        }
+        let collation = types::collation_of(
+            options.charset.as_deref(),
+            options.collation.as_deref(),
+            self.server_collation()?,
+        )?;
+        self.engine.create_schema(Schema { name: name.clone(), collation }).await?;
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+
+    /// `collation_server`.
+    fn server_collation(&self) -> SqlResult<CollationId> {
+        let value = self.host.variable(&self.session.state, None, "collation_server")?;
+        let name = match value {
+            Some(palisade_catalog::Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
+            _ => return Ok(CollationId::default()),
+        };
+        types::collation_of(None, Some(&name), CollationId::default())
+    }
+
+    async fn alter_database(
+        &mut self,
+        name: Option<&str>,
+        options: &DatabaseOptions,
+    ) -> SqlResult<Completion> {
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        self.refuse_own_schema(&name)?;
+        if options.read_only == Some(true) {
+            return unsupported("read-only schemas");
+        }
+        self.session.refuse_locked()?;
+        let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, &name)).await?;
+        let dictionary = self.engine.dictionary();
+        let schema = dictionary.schema(&name).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
+        let collation =
+            types::collation_of(options.charset.as_deref(), options.collation.as_deref(), schema.collation)?;
+        self.engine.alter_schema(Schema { name, collation }).await?;
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+
+    /// Refuses to change the schemas that are the server's own.
+    fn refuse_own_schema(&self, name: &str) -> SqlResult<()> {
+        if is_virtual_name(name) {
+            let SessionState { user, client_host, .. } = &self.session.state;
+            return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, user, client_host, name));
+        }
+        if name == table::SYSTEM {
+            return Err(mysql_error!(ER_NO_SYSTEM_SCHEMA_ACCESS, name));
+        }
+        Ok(())
+    }
+
+    async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Completion> {
+        self.refuse_own_schema(name)?;
+        self.session.refuse_locked()?;
+        let lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
+        if self.engine.dictionary().schema(name).is_none() {
+            let missing = mysql_error!(ER_DB_DROP_EXISTS, name);
+            if if_exists {
+                self.session.state.warnings.note(missing);
+                return Ok(Completion::default());
+            }
+            return Err(missing);
+        }
+        if self.session.state.variables.foreign_key_checks {
+            let dictionary = self.engine.dictionary();
+            let names: Vec<_> =
+                dictionary.tables(name).map(|table| TableName::new(name, &table.name)).collect();
+            foreign::check_drop(&dictionary, &names)?;
+        }
+        let tables = self.engine.drop_schema(&lock, name).await?;
+        let mut done = Completion { affected_rows: tables as u64, ..Completion::default() };
+        if self.session.state.database.as_deref() == Some(name) {
+            self.session.state.database = None;
+            done.database_changed = true;
+        }
+        Ok(done)
+    }
+
+    /// 3750 for a table without a primary key, or a unique one in its place, under `sql_require_primary_key`.
+    fn check_primary_key(&self, def: &TableDef) -> SqlResult<()> {
+        let required = self.session.state.variables.sql_require_primary_key;
+        let has_key = def.clustering_index().is_some();
+        if required && !has_key { Err(mysql_error!(ER_TABLE_WITHOUT_PK)) } else { Ok(()) }
+    }
+
+    /// CREATE TABLE; `made` are the columns that a query adds.
+    async fn create_table(&mut self, statement: &CreateTable, made: &[MadeColumn]) -> SqlResult<Completion> {
+        if statement.temporary {
+            return unsupported("temporary tables");
+        }
+        if statement.query.is_some() {
+            return unsupported("CREATE TABLE ... SELECT");
+        }
+        let name = self.qualify(&statement.name)?;
+        column::check_name(&name.table)?;
+        if name.table.is_empty() || name.table.ends_with(' ') {
+            return Err(mysql_error!(ER_WRONG_TABLE_NAME, name.table));
+        }
+        let mut names = vec![name.clone()];
+        let like = statement.like.as_ref().map(|like| self.qualify(like)).transpose()?;
+        names.extend(like.clone());
+        for constraint in &statement.constraints {
+            names.extend(self.parent(&name, constraint)?);
+        }
+        let lock = self.lock(names).await?;
+        let dictionary = self.engine.dictionary();
+        let schema =
+            dictionary.schema(&name.schema).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name.schema))?;
+        if dictionary.table(&name.schema, &name.table).is_ok() {
+            let exists = mysql_error!(ER_TABLE_EXISTS_ERROR, name.table);
+            if statement.if_not_exists {
+                self.session.state.warnings.note(exists);
+                return Ok(Completion::default());
+            }
+            return Err(exists);
+        }
+        let mut warnings = Vec::new();
+        let mut def = match &like {
+            Some(like) => {
+                let mut def = self.table(like)?.descriptor().def().clone();
+                (def.schema, def.name) = (name.schema.clone(), name.table.clone());
+                (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
+                def.dropped.clear();
+                def.foreign_keys.clear();
+                expression::rename_checks(&mut def);
+                for (place, column) in def.columns.iter_mut().enumerate() {
+                    column.ordinal = Some(place as u16);
+                }
+                def
+            }
+            None => {
+                let mut definer = self.definer(&mut warnings);
+                let defined = table::define(&mut definer, statement, made, schema);
+                if defined.is_err() {
+                    self.warn(std::mem::take(&mut warnings));
+                }
+                defined?
+            }
+        };
+        self.check_names(&def, &name)?;
+        self.check_primary_key(&def)?;
+        let checked = self.session.state.variables.foreign_key_checks;
+        foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
+        foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
+        self.rules(&def)?;
+        let def = TableDef { created_us: self.host.unix_micros(), ..def };
+        self.engine.create_table(&lock, def).await?;
+        self.warn(warnings);
+        Ok(Completion::default())
+    }
+
+    async fn drop_tables(&mut self, statement: &DropTable) -> SqlResult<Completion> {
+        let mut names = Vec::new();
+        for table in &statement.tables {
+            names.push(self.qualify(table)?);
+        }
+        if statement.temporary {
+            // there are no temporary tables, so none of these exists as one
+            return self.missing_tables(&names, statement.if_exists);
+        }
+        let lock = self.lock(names.clone()).await?;
+        let dictionary = self.engine.dictionary();
+        let (there, missing): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| dictionary.table(&name.schema, &name.table).is_ok());
+        if !missing.is_empty() {
+            self.missing_tables(&missing, statement.if_exists)?;
+        }
+        if self.session.state.variables.foreign_key_checks {
+            foreign::check_drop(&dictionary, &there)?;
+        }
+        there.iter().try_for_each(|name| log_tables::check_definition(self.host, name, "DROP"))?;
+        if !there.is_empty() {
+            self.engine.drop_tables(&lock, &there).await?;
+            self.session.forget_locked(&there);
+        }
+        Ok(Completion::default())
+    }
+
+    /// 1051, or notes of it.
+    fn missing_tables(&mut self, names: &[TableName], if_exists: bool) -> SqlResult<Completion> {
+        let shown: Vec<String> = names.iter().map(|name| format!("{}.{}", name.schema, name.table)).collect();
+        if !if_exists {
+            return Err(mysql_error!(ER_BAD_TABLE_ERROR, shown.join(",")));
+        }
+        for name in shown {
+            self.session.state.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
+        }
+        Ok(Completion::default())
+    }
+
+    async fn truncate(&mut self, name: &ObjectName) -> SqlResult<Completion> {
+        let name = self.qualify(name)?;
+        let lock = self.lock([name.clone()]).await?;
+        self.table(&name)?;
+        if self.session.state.variables.foreign_key_checks {
+            foreign::check_truncate(&self.engine.dictionary(), &name)?;
+        }
+        self.engine.truncate_table(&lock, &name).await?;
+        Ok(Completion::default())
+    }
+
+    async fn rename(&mut self, renames: &[(ObjectName, ObjectName)]) -> SqlResult<Completion> {
+        self.session.refuse_locked()?;
+        let mut pairs = Vec::new();
+        for (from, to) in renames {
+            column::check_name(&to.name)?;
+            pairs.push((self.qualify(from)?, self.qualify(to)?));
+        }
+        let dictionary = self.engine.dictionary();
+        let children = pairs.iter().flat_map(|(from, _)| foreign::children(&dictionary, from));
+        let both = pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]);
+        let lock = self.lock(both.chain(children)).await?;
+        let dictionary = self.engine.dictionary();
+        for (_, to) in &pairs {
+            if dictionary.schema(&to.schema).is_none() {
+                return Err(mysql_error!(ER_BAD_DB_ERROR, to.schema));
+            }
+        }
+        log_tables::check_rename(self.host, &pairs)?;
+        self.engine.rename_tables(&lock, &pairs).await?;
+        Ok(Completion::default())
+    }
+
+    async fn alter_table(&mut self, statement: &AlterTable) -> SqlResult<Completion> {
+        let request = Request::of(statement)?;
+        let name = self.qualify(&statement.table)?;
+        log_tables::check_definition(self.host, &name, "ALTER")?;
+        let mut names = vec![name.clone()];
+        for action in &statement.actions {
+            if let AlterAction::RenameTo(target) = action {
+                column::check_name(&target.name)?;
+                self.session.refuse_locked()?;
+                names.push(self.qualify(&self.in_schema_of(&name, target))?);
+            }
+        }
+        for action in &statement.actions {
+            match action {
+                AlterAction::AddConstraint(constraint) => names.extend(self.parent(&name, constraint)?),
+                AlterAction::RenameTo(_) | AlterAction::RenameColumn(..) | AlterAction::Change { .. } => {
+                    names.extend(foreign::children(&self.engine.dictionary(), &name));
+                }
+                _ => {}
+            }
+        }
+        let lock = self.lock(names).await?;
+        let table = self.table(&name)?;
+        let mut warnings = Vec::new();
+        let mut definer = self.definer(&mut warnings);
+        let mut draft = match Draft::new(&mut definer, table.descriptor().def(), statement, request) {
+            Ok(draft) => draft,
+            Err(error) => {
+                self.warn(warnings);
+                return Err(error);
+            }
+        };
+        self.check_names(&draft.def, &name)?;
+        let is_plain =
+            |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));
+        if !statement.actions.iter().all(is_plain) {
+            self.check_primary_key(&draft.def)?;
+        }
+        foreign::follow(&mut draft.def, &name, &draft.renamed_columns);
+        {
+            let (dictionary, old) = (self.engine.dictionary(), table.descriptor().def());
+            for index in &draft.dropped_indexes {
+                foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
+            }
+            let checked = self.session.state.variables.foreign_key_checks;
+            foreign::name_parent_columns(&dictionary, &mut draft.def)?;
+            foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
+            if !draft.new_foreign_keys.is_empty() {
+                // MySQL checks rows by copying them
+                let checks = Effort::Copied(Reason::ForeignKeyChecks);
+                draft.effects.note(if checked { checks } else { Effort::Inplace });
+            }
+            draft.effects.renames_foreign = foreign::are_renamed(&dictionary, old, &draft.renamed_columns);
+            draft.judge()?;
+        }
+        self.find_orphans(&lock, &definer, table.descriptor().def(), &draft).await?;
+        let target = match &draft.new_name {
+            Some(target) => {
+                Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)
+            }
+            None => None,
+        };
+        if let Some(target) = &target {
+            let dictionary = self.engine.dictionary();
+            if dictionary.schema(&target.schema).is_none() {
+                return Err(mysql_error!(ER_BAD_DB_ERROR, target.schema));
+            }
+            if dictionary.table(&target.schema, &target.table).is_ok() {
+                return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
+            }
+        }
+        if statement.actions.is_empty() {
+            return Ok(Completion::default());
+        }
+        let keys = |action: &AlterAction| matches!(action, AlterAction::EnableKeys(_));
+        if statement.actions.iter().any(keys) && draft.effects.is_name_only() {
+            self.session.state.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
+        }
+        let mut rows = match draft.copies() && draft.plan != Plan::Rebuild {
+            true => self.count_rows(&lock, &name).await?,
+            false => 0,
+        };
+        match std::mem::replace(&mut draft.plan, Plan::Nothing) {
+            Plan::Nothing => {
+                if let Some(target) = target {
+                    self.engine.rename_tables(&lock, &[(name, target)]).await?;
+                    return Ok(Completion::default());
+                }
+            }
+            Plan::Definition => {
+                self.engine.alter_definition(&lock, &name, draft.def.clone()).await?;
+            }
+            Plan::Indexes => {
+                let changed = self.engine.change_indexes(&lock, &name, draft.def.clone()).await;
+                changed.map_err(duplicate_rows)?;
+            }
+            Plan::Rebuild => {
+                if let Some(target) = &target {
+                    draft.def.rename(&target.schema, &target.table);
+                }
+                let def = draft.def.clone();
+                let (rules, slot, plan) = self.rules(&def)?;
+                let (engine, host) = (self.engine, self.host);
+                let mut context = self.session.context(host, engine, &[], Some(Arc::new(plan)));
+                let cx = context.view();
+                cx.state.strict = true;
+                let mut map = draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut rows)?;
+                let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
+                drop(map);
+                rebuilt.map_err(duplicate_rows)?;
+            }
+        }
+        self.bring_children(&lock, &name, target.as_ref(), &draft).await?;
+        let affected_rows = if draft.copies() { rows } else { 0 };
+        self.warn(warnings);
+        if draft.effects.is_name_only() && !draft.copies() {
+            return Ok(Completion::default());
+        }
+        let warnings = self.session.state.warnings.count();
+        let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
+        Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    /// The rules of a definition, the slot in which their expressions see a row, and what they are evaluated
+    /// with.
+    fn rules(&self, def: &TableDef) -> SqlResult<(RowRules, usize, palisade_plan::Plan)> {
+        let dictionary = self.engine.dictionary();
+        let mut binder = self.session.binder(self.host, self.engine, &dictionary, &[]);
+        let (rules, slot) = binder.rules_of_definition(def)?;
+        Ok((rules, slot, binder.finish(None)?))
+    }
+
+    /// 3822 if another table of the schema has a check of the same name.
+    fn check_names(&self, def: &TableDef, name: &TableName) -> SqlResult<()> {
+        let dictionary = self.engine.dictionary();
+        for other in dictionary.tables(&def.schema).filter(|other| other.name != name.table) {
+            let taken = |check: &palisade_catalog::descriptor::Check| {
+                other.checks.iter().any(|known| known.name.eq_ignore_ascii_case(&check.name))
+            };
+            if let Some(check) = def.checks.iter().find(|check| taken(check)) {
+                return Err(mysql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The table that a foreign key refers to.
+    fn parent(&self, name: &TableName, constraint: &TableConstraint) -> SqlResult<Option<TableName>> {
+        match constraint {
+            TableConstraint::ForeignKey(key) => {
+                self.qualify(&self.in_schema_of(name, &key.references.table)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// 1452 if rows that are there have no parent by a new foreign key.
+    async fn find_orphans(
+        &mut self,
+        lock: &ExclusiveLock,
+        definer: &Definer<'_>,
+        old: &TableDef,
+        draft: &Draft,
+    ) -> SqlResult<()> {
+        if !self.session.state.variables.foreign_key_checks {
+            return Ok(());
+        }
+        let new = draft.def.foreign_keys.iter().filter(|key| draft.new_foreign_keys.contains(&key.name));
+        for key in new {
+            let columns = key.columns.iter();
+            let values = columns.map(|place| draft.value_of_rows(definer, old, usize::from(*place)));
+            // With a NULL in it, it demands nothing.
+            let Some(values) = values.collect::<SqlResult<Option<Vec<Expr>>>>()? else { continue };
+            let orphans = question::orphans(&draft.def, key, &values);
+            if !self.query(lock, &orphans).await?.is_empty() {
+                let line = create::foreign_key_line(&draft.def, key);
+                let shown = format!(" (`{}`.`{}`, {line})", draft.def.schema, draft.def.name);
+                return Err(mysql_error!(ER_NO_REFERENCED_ROW_2, shown));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many rows a locked table has.
+    async fn count_rows(&self, lock: &ExclusiveLock, name: &TableName) -> SqlResult<u64> {
+        let rows = self.query(lock, &question::row_count(name)).await?;
+        match rows.first().map(Vec::as_slice) {
+            Some([Value::Int(rows)]) => Ok(*rows as u64),
+            other => unreachable!("COUNT(*) is a whole number, not {other:?}"),
+        }
+    }
+
+    /// The rows of a query over locked tables, which is the statement's own: neither LOCK TABLES nor
+    /// privileges nor the session's variables are about it.
+    async fn query(&self, lock: &ExclusiveLock, query: &Query) -> SqlResult<Vec<Vec<Value>>> {
+        crate::internal::query_locked(self.engine, self.host, self.session, lock, query).await
+    }
+
+    /// The foreign keys of other tables follow a table's new name and its columns' new names.
+    async fn bring_children(
+        &mut self,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        target: Option<&TableName>,
+        draft: &Draft,
+    ) -> SqlResult<()> {
+        if target.is_none() && draft.renamed_columns.is_empty() {
+            return Ok(());
+        }
+        for child in foreign::children(&self.engine.dictionary(), name) {
+            let mut def = self.table(&child)?.def().clone();
+            foreign::follow(&mut def, name, &draft.renamed_columns);
+            if let Some(target) = target {
+                def.retarget((&name.schema, &name.table), (&target.schema, &target.table));
+            }
+            self.engine.alter_definition(lock, &child, def).await?;
+        }
+        Ok(())
+    }
+
+    /// RENAME TO without a schema stays in the table's own.
+    fn in_schema_of(&self, name: &TableName, target: &ObjectName) -> ObjectName {
+        let schema = target.schema.clone().unwrap_or_else(|| name.schema.clone());
+        ObjectName { schema: Some(schema), name: target.name.clone() }
+    }
+}
+
+/// Whether a statement changes the dictionary.
+pub(crate) fn is_definition(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::DropTable(_)
+            | Statement::RenameTable(_)
+            | Statement::TruncateTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_)
+            | Statement::CreateDatabase(_)
+            | Statement::AlterDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::CreateView(_)
+            | Statement::DropView(_)
+            | Statement::CreateTrigger(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine(_)
+            | Statement::CreateEvent(_)
+            | Statement::AlterEvent(_)
+            | Statement::Tablespace(_)
+            | Statement::CreateLoadableFunction(_)
+            | Statement::Server(_)
+    )
+}

@@ -1,0 +1,61 @@
+//! Statements that change rows.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`store`] | rows on their way into a table |
+//! | [`insert`] | INSERT and REPLACE |
+//! | [`change`] | UPDATE and DELETE |
+//! | [`foreign`] | foreign keys |
+//! | [`load`], `outfile` | LOAD DATA; SELECT ... INTO OUTFILE |
+//!
+//! These run as `async` functions over steps of the engine; a step that has to wait is called again with the same
+//! arguments. A statement that fails is undone as a whole: the front door goes back to the point where it began.
+
+pub mod change;
+mod collision;
+pub mod foreign;
+pub mod insert;
+pub mod load;
+mod outfile;
+pub mod store;
+
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+use palisade_exec::ExecContext;
+use palisade_exec::run::convert_beforehand;
+use palisade_plan::Plan;
+
+use crate::sql::Sql;
+use crate::{Session, SqlResult};
+
+impl Sql {
+    /// Does `work`, which changes rows, as a statement of the session's transaction: it is undone as a whole if it fails. With
+    /// `ignore`, what would be errors of values are warnings.
+    async fn change_rows<T>(
+        &self,
+        session: &mut Session,
+        plan: &Arc<Plan>,
+        ignore: bool,
+        parameters: &[Value],
+        work: impl AsyncFnOnce(&mut ExecContext<'_, '_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.host().check_read_only(&session.state)?;
+        session.check_writable()?;
+        self.wait_for_purge(session).await?;
+        let savepoint = self.begin_statement(session)?;
+        let mut context = session.context(&**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let mut cx = context.view();
+        cx.state.strict = cx.session.variables.sql_mode.is_strict() && !ignore;
+        let result = match convert_beforehand(&mut cx, plan).await {
+            Ok(()) => work(&mut cx).await,
+            Err(error) => Err(error),
+        };
+        drop(context);
+        if let Some(transaction) = &mut session.transaction {
+            transaction.release_auto_increment();
+        }
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        result
+    }
+}
