@@ -10,8 +10,10 @@
 //! | [`run`] | calling until nothing is missing: waits, the rows of a query sent |
 //! | [`context`] | what an operator sees, and lends to expressions |
 //! | [`scan`] | reading a table by an access path |
+//! | [`loose`] | reading some rows of each group of an index |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
+//! | [`grouped`] | grouping of rows that come in groups |
 //! | [`kept`] | rows set aside |
 //! | `noted` | measuring an operator |
 //! | [`sort`] | sorting, limits |
@@ -30,8 +32,10 @@
 pub mod aggregate;
 pub mod context;
 pub mod distinct;
+pub mod grouped;
 pub mod join;
 pub mod kept;
+pub mod loose;
 mod noted;
 pub mod recursive;
 pub mod run;
@@ -63,12 +67,16 @@ pub enum State {
     Dual { done: bool },
     Nothing,
     Scan(Box<scan::ScanState>),
+    LooseScan(Box<loose::LooseState>),
+    IndexMerge { inputs: Vec<State>, at: usize },
     Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
     NestedLoop(Box<join::NestedLoopState>),
     HashJoin(Box<join::HashJoinState>),
     Filter { input: Box<State>, pending: bool },
     Aggregate(Box<aggregate::AggregateState>),
+    Grouped(Box<grouped::GroupedState>),
+    FirstOfEach(Box<grouped::FirstState>),
     Sort(Box<sort::SortState>),
     Project { input: Box<State>, pending: bool },
     Distinct(Box<distinct::DistinctState>),
@@ -109,7 +117,11 @@ impl State {
         match plan {
             Operator::Dual => State::Dual { done: false },
             Operator::Nothing => State::Nothing,
+            Operator::Scan { access, .. } if access.loose.is_some() => State::LooseScan(Box::default()),
             Operator::Scan { .. } => State::Scan(Box::default()),
+            Operator::IndexMerge { inputs, .. } => {
+                State::IndexMerge { inputs: inputs.iter().map(State::new).collect(), at: 0 }
+            }
             Operator::Virtual { .. } => State::Virtual(Box::default()),
             Operator::Values { .. } => State::Values { next: 0 },
             Operator::NestedLoop { left, right, kind, .. } => {
@@ -122,6 +134,12 @@ impl State {
             }
             Operator::Filter { input, .. } => {
                 State::Filter { input: Box::new(State::new(input)), pending: false }
+            }
+            Operator::Aggregate { input, in_groups: true, .. } => {
+                State::Grouped(Box::new(grouped::GroupedState::new(State::new(input))))
+            }
+            Operator::FirstOfEach { input, .. } => {
+                State::FirstOfEach(Box::new(grouped::FirstState::new(State::new(input))))
             }
             Operator::Aggregate { input, .. } => {
                 State::Aggregate(Box::new(aggregate::AggregateState::new(State::new(input))))
@@ -159,6 +177,11 @@ impl State {
             State::Dual { done } => *done = false,
             State::Nothing => {}
             State::Scan(state) => state.reset(),
+            State::LooseScan(state) => state.reset(),
+            State::IndexMerge { inputs, at } => {
+                inputs.iter_mut().for_each(State::reset);
+                *at = 0;
+            }
             State::Virtual(state) => state.reset(),
             State::Values { next } => *next = 0,
             State::NestedLoop(state) => state.reset(),
@@ -168,6 +191,8 @@ impl State {
                 input.reset();
             }
             State::Aggregate(state) => state.reset(),
+            State::Grouped(state) => state.reset(),
+            State::FirstOfEach(state) => state.reset(),
             State::Sort(state) => state.reset(),
             State::Distinct(state) => state.reset(),
             State::Limit(state) => state.reset(),
@@ -202,6 +227,18 @@ impl State {
             (State::Nothing, Operator::Nothing) => Ok(false),
             (State::Scan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
                 state.next(cx, *slot, table, access, filter.as_ref(), *mode)
+            }
+            (State::LooseScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
+            }
+            (State::IndexMerge { inputs, at }, Operator::IndexMerge { inputs: plans, .. }) => {
+                while let (Some(input), Some(plan)) = (inputs.get_mut(*at), plans.get(*at)) {
+                    if input.next(plan, cx)? {
+                        return Ok(true);
+                    }
+                    *at += 1;
+                }
+                Ok(false)
             }
             (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
                 let (slot, filter) = (*slot, filter.as_ref());
@@ -246,12 +283,21 @@ impl State {
             },
             (
                 State::Aggregate(state),
-                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys },
+                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys, .. },
             ) => {
                 let (slot, rollup) = (*slot, *rollup);
                 let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
                 state.next(cx, &plan)
             }
+            (
+                State::Grouped(state),
+                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys, .. },
+            ) => {
+                let (slot, rollup) = (*slot, *rollup);
+                let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
+                state.next(cx, &plan)
+            }
+            (State::FirstOfEach(state), Operator::FirstOfEach { input, keys }) => state.next(cx, input, keys),
             (State::Sort(state), Operator::Sort { input, keys, slots, limit, distinct }) => state
                 .next(cx, &sort::Sorting { input, keys, slots, limit: limit.as_ref(), distinct: *distinct }),
             (State::Project { input, pending }, Operator::Project { input: plan, output, slot }) => {

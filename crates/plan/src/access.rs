@@ -30,6 +30,20 @@ pub struct Access {
     pub backward: bool,
     /// The index alone has all columns that are wanted.
     pub covering: bool,
+    /// Only some rows of each group of entries are read.
+    pub loose: Option<Loose>,
+}
+
+/// A loose scan: of all entries that begin with the same values it reads the first, and jumps to the next
+/// values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loose {
+    /// How many leading parts have the same values.
+    pub parts: usize,
+    /// Of each group the entry with the lowest key of the part behind those is read, too, that is not NULL.
+    pub lowest: bool,
+    /// The same with the highest key.
+    pub highest: bool,
 }
 
 /// Alias that says what an access by index is.
@@ -142,7 +156,8 @@ pub fn index_columns(table: &Table, index: usize) -> impl Iterator<Item = usize>
     index_parts(table, index).map(|part| usize::from(part.column))
 }
 
-fn prefix_range(prefix: Vec<u8>) -> KeyRange {
+/// All keys that begin so.
+pub fn prefix_range(prefix: Vec<u8>) -> KeyRange {
     if prefix.is_empty() {
         return KeyRange::default();
     }

@@ -30,6 +30,10 @@ pub const KEPT_ROW: f64 = 100.0;
 pub const SORTED_ROW: f64 = 25.0;
 /// Putting a row into a hash table.
 pub const HASHED_ROW: f64 = 350.0;
+/// Putting a row into the group of the row before it, or into a new one.
+pub const GROUPED_ROW: f64 = 60.0;
+/// Putting a row into its group in a hash table of groups.
+pub const HASHED_GROUP: f64 = 200.0;
 /// Looking a row up in a hash table.
 pub const PROBE: f64 = 200.0;
 /// Giving a pair of joined rows.

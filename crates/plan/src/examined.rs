@@ -41,6 +41,7 @@ fn count(operator: &Operator) -> Count {
         }
         Operator::Values { rows, .. } => Count { examined: 0.0, out: rows.len() as f64 },
         Operator::Dual => Count { examined: 0.0, out: 1.0 },
+        // The scans of an index merge, too, are added up.
         other => {
             let inputs = other.inputs();
             let counts = inputs.iter().map(|input| count(input));

@@ -49,7 +49,7 @@ impl Extreme {
         if is_other || slot != table.slot {
             return None;
         }
-        let order = WantedOrder { slot, keys: vec![(column, descending)], limit: Some(1.0) };
+        let order = WantedOrder { slot, keys: vec![(column, descending)], limit: Some(1.0), groups: None };
         let operand = Box::new(argument.clone());
         let node = Node::Is { operand, truth: Truth::Null, negated: true };
         let is_not_null = argument.nullable.then(|| Expr::computed(node, SqlType::BIGINT, false));

@@ -26,6 +26,7 @@
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
+//! | `union` | OR over different indexes |
 
 mod estimate;
 mod order;
@@ -33,6 +34,7 @@ mod path;
 mod planned;
 #[cfg(test)]
 mod tests;
+mod union;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -43,6 +45,7 @@ use self::planned::{Equality, Planned, Pool, Shape, TableSet, take_within};
 use palisade_expr::Expr;
 
 use super::cost;
+use super::grouped::WantedGroups;
 use super::logical::{JoinTree, Leaf};
 use super::lower::Planner;
 use super::{JoinKind, Operator};
@@ -60,8 +63,10 @@ pub struct WantedOrder {
     pub slot: usize,
     /// Columns, and whether descending.
     pub keys: Vec<(usize, bool)>,
-    /// How many rows are wanted, if known.
+    /// How many rows are wanted, if known; of groups, how many groups.
     pub limit: Option<f64>,
+    /// The rows are to come in groups; the keys are then some of the columns that make the groups.
+    pub groups: Option<WantedGroups>,
 }
 
 /// Plans the joins of one query block.
@@ -81,6 +86,8 @@ pub struct Joining {
     pub used: Vec<(usize, Option<Vec<usize>>)>,
     /// The order that would be welcome.
     pub order: Option<WantedOrder>,
+    /// How many rows are wanted in whatever order, if known.
+    pub limit: Option<f64>,
     /// Tables are joined as written.
     pub straight: bool,
 }
@@ -109,6 +116,7 @@ impl JoinPlanner<'_, '_> {
             on: RefCell::default(),
             sizes: Sizes::of(tree),
             looks: Looks::default(),
+            part: Cell::new(1.0),
         };
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
         let planned = planning.whole(tree, pool);
@@ -125,9 +133,11 @@ impl JoinPlanner<'_, '_> {
 enum Want {
     /// The cheapest.
     Cheapest,
-    /// The cheapest one whose rows come in the order that would be welcome; the cheapest of all if there is
-    /// no such plan.
+    /// The cheapest one whose rows come in the order that would be welcome, as far as they are wanted; the
+    /// cheapest of all if there is no such plan.
     Ordered,
+    /// The one whose first rows cost least.
+    Early,
 }
 
 /// What a planned part is remembered by: the address of its tree, the numbers of the conditions, which
@@ -154,6 +164,8 @@ struct Planning<'p, 'a, 't> {
     /// Sizes of the tables.
     sizes: Sizes,
     looks: Looks,
+    /// Which part of the rows is wanted, where not all are.
+    part: Cell<f64>,
 }
 
 impl<'a, 't> Planning<'_, 'a, 't> {
@@ -203,26 +215,68 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         self.planner.joining.local.len() == 1
     }
 
-    /// Plans the whole tree: by the order that would be welcome, if sorting costs more.
+    /// Plans the whole tree: by the order that would be welcome, if sorting costs more, and so that the first
+    /// rows come early, if no more than these are wanted.
     fn whole(&self, tree: &'t JoinTree, pool: Pool) -> Planned<'t> {
         let nothing = TableSet::default();
-        let Some(order) = &self.planner.joining.order else {
-            let planned = self.tree(tree, pool, nothing, Want::Cheapest);
-            self.premises_of_joins(&planned);
-            return planned;
-        };
-        let ordered = self.tree(tree, pool.clone(), nothing, Want::Ordered);
-        if self.is_single() || !ordered.ordered {
-            self.premises_of_joins(&ordered);
-            return ordered;
+        let Joining { order, limit, .. } = &self.planner.joining;
+        if self.is_single() {
+            let want = if order.is_some() { Want::Ordered } else { Want::Cheapest };
+            return self.tree(tree, pool, nothing, want);
         }
-        let cheapest = self.tree(tree, pool, nothing, Want::Cheapest);
-        let sorted = cheapest.cost + cost::sorting(cheapest.rows, order.limit);
-        let read = order.limit.map_or(1.0, |limit| limit * cost::LATE_MATCHES / ordered.rows).min(1.0);
-        let in_order = ordered.startup + (ordered.cost - ordered.startup) * read;
-        let best = if in_order < sorted { ordered } else { cheapest };
-        self.premises_of_joins(&best);
-        best
+        let cheapest = self.tree(tree, pool.clone(), nothing, Want::Cheapest);
+        let planned = match (order, limit) {
+            (Some(order), _) => self.whole_in_order(tree, pool, order, cheapest),
+            (None, Some(limit)) if limit * cost::LATE_MATCHES < cheapest.rows => {
+                self.part.set(limit * cost::LATE_MATCHES / cheapest.rows);
+                let early = self.tree(tree, pool, nothing, Want::Early);
+                let is_better = self.weight(&early, Want::Early) < self.weight(&cheapest, Want::Early);
+                if is_better { early } else { cheapest }
+            }
+            (None, _) => cheapest,
+        };
+        self.premises_of_joins(&planned);
+        planned
+    }
+
+    /// The better one of the cheapest plan, whose rows are sorted or grouped, and of one whose rows come in
+    /// the wanted order or in groups.
+    fn whole_in_order(
+        &self,
+        tree: &'t JoinTree,
+        pool: Pool,
+        order: &WantedOrder,
+        cheapest: Planned<'t>,
+    ) -> Planned<'t> {
+        let rows = cheapest.rows.max(cost::FEWEST);
+        let (arranged, wanted, of_row) = match &order.groups {
+            None => (cost::sorting(rows, order.limit), order.limit, 0.0),
+            Some(groups) => {
+                let each = rows / self.values_of(&(order.slot, groups.columns.clone())).max(1.0);
+                let wanted = order.limit.map(|limit| limit * each.max(1.0));
+                (rows * cost::HASHED_GROUP, wanted, cost::GROUPED_ROW)
+            }
+        };
+        self.part.set(wanted.map_or(1.0, |wanted| wanted * cost::LATE_MATCHES / rows).min(1.0));
+        let ordered = self.tree(tree, pool, TableSet::default(), Want::Ordered);
+        let in_order = self.weight(&ordered, Want::Ordered) + rows * of_row * self.part.get();
+        if ordered.ordered && in_order < cheapest.cost + arranged { ordered } else { cheapest }
+    }
+
+    /// What a plan costs as far as its rows are read: where only the first rows are wanted, what is done
+    /// before the first row counts whole, and the rest in part.
+    fn weight(&self, planned: &Planned<'_>, want: Want) -> f64 {
+        self.weighed(planned.startup, planned.cost, want)
+    }
+
+    fn weighed(&self, startup: f64, cost: f64, want: Want) -> f64 {
+        match want {
+            Want::Cheapest => cost,
+            Want::Ordered | Want::Early => {
+                let startup = startup.min(cost);
+                startup + (cost - startup) * self.part.get()
+            }
+        }
     }
 
     /// Plans a tree of joins under conditions; `bound` are the tables whose rows are in place already.
@@ -287,13 +341,13 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         below = early;
         above.extend(late);
         let planned = self.tree(left, below, bound, want);
-        self.attach(planned, tables, right, self.on(on), kind, bound).filtered(above)
+        self.attach((planned, want), tables, right, self.on(on), kind, bound).filtered(above)
     }
 
     /// Joins `right` to what is planned already, which has the tables `tables`.
     fn attach(
         &self,
-        left: Planned<'t>,
+        (left, want): (Planned<'t>, Want),
         tables: TableSet,
         right: &'t JoinTree,
         conditions: Pool,
@@ -314,7 +368,9 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let nested_cost = nested_cost(&left, &inner, &repeated, rows);
         let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
-        if !keys.is_empty() && hash_cost(&left, &alone, rows) < nested_cost {
+        let nested_weight = self.weighed(left.startup + inner.startup, nested_cost, want);
+        let (startup, cost) = (hash_startup(&left, &alone), hash_cost(&left, &alone, rows));
+        if !keys.is_empty() && self.weighed(startup, cost, want) < nested_weight {
             let keeps = keys.iter().all(|key| key.conjunct.is_free)
                 && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
                 && self.is_free(right, right_tables);
@@ -351,10 +407,15 @@ fn hashed<'t>(left: Planned<'t>, right: Planned<'t>, join: Hashing, rows: f64) -
         rows,
         cost,
         again: if keeps { cost - build - left.cost + left.again } else { cost },
-        startup: left.startup + right.cost + right.rows * cost::HASHED_ROW,
+        startup: hash_startup(&left, &right),
         ordered: left.ordered,
         shape: Rc::new(Shape::Hash { left, right, kind, keys, rest, keeps }),
     }
+}
+
+/// What a hash join does before its first row.
+fn hash_startup(left: &Planned<'_>, right: &Planned<'_>) -> f64 {
+    (left.startup + right.cost + right.rows * cost::HASHED_ROW).min(cost::DEAREST)
 }
 
 fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {

@@ -12,6 +12,7 @@
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`cost`] | what plans cost, and what is guessed |
 //! | `extremes` | MIN and MAX at an index's end |
+//! | `grouped` | groups, and rows without duplicates, in the order of an index |
 //! | [`join`] | the order of joins, and how each is done |
 //! | [`premise`] | what of the data a plan that is kept was chosen by |
 //! | [`point`] | the short path of reading one row by its key |
@@ -34,6 +35,7 @@ pub mod conditions;
 pub mod cost;
 mod examined;
 mod extremes;
+mod grouped;
 pub mod join;
 pub mod logical;
 pub mod lower;
@@ -171,6 +173,11 @@ pub enum Operator {
         mode: ReadMode,
         rows: f64,
     },
+    /// Rows of a stored table: those of several scans of it, one after the other, which have none in common.
+    IndexMerge {
+        inputs: Vec<Operator>,
+        rows: f64,
+    },
     /// Rows of a virtual table.
     Virtual {
         slot: usize,
@@ -221,6 +228,13 @@ pub enum Operator {
         keep: Vec<usize>,
         /// With ROLLUP: which columns of those are grouped by.
         kept_keys: Vec<KeptKey>,
+        /// Rows of a group come one after the other: a group is given when the next one begins.
+        in_groups: bool,
+    },
+    /// Of rows that come one after the other with equal keys, the first.
+    FirstOfEach {
+        input: Box<Operator>,
+        keys: Vec<Expr>,
     },
     /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed. With `distinct`, of rows with equal
     /// keys only the first.
@@ -347,6 +361,7 @@ impl Operator {
             | Operator::Working { .. } => SmallVec::new(),
             Operator::Filter { input, .. }
             | Operator::Aggregate { input, .. }
+            | Operator::FirstOfEach { input, .. }
             | Operator::Sort { input, .. }
             | Operator::Project { input, .. }
             | Operator::Distinct { input, .. }
@@ -356,7 +371,7 @@ impl Operator {
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
                 smallvec![&**left, &**right]
             }
-            Operator::Union { inputs, .. } => inputs.iter().collect(),
+            Operator::Union { inputs, .. } | Operator::IndexMerge { inputs, .. } => inputs.iter().collect(),
             Operator::Derived { query, .. } => smallvec![&query.root],
             Operator::Recursive { recursion, .. } => recursion.queries().map(|query| &query.root).collect(),
         }
@@ -384,9 +399,11 @@ impl Operator {
             Operator::NestedLoop { .. }
             | Operator::HashJoin { .. }
             | Operator::Filter { .. }
+            | Operator::FirstOfEach { .. }
             | Operator::Sort { .. }
             | Operator::Noted { .. }
             | Operator::Limit { .. } => self.inputs().iter().for_each(|input| input.slots(out)),
+            Operator::IndexMerge { inputs, .. } => inputs.iter().take(1).for_each(|input| input.slots(out)),
             Operator::Window { input, window } => {
                 input.slots(out);
                 out.push(window.slot);

@@ -7,15 +7,18 @@ use std::sync::Arc;
 
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::Dictionary;
+use palisade_expr::order::SortKey;
 use palisade_expr::{Expr, Node, SqlResult};
 
 use super::conditions::OuterSlots;
 use super::extremes::{Extreme, first_row};
+use super::grouped::{self, is_sorted};
 use super::join::{JoinPlanner, Joined, Joining, WantedOrder};
 use super::logical::{
-    Block, Body, Combination, Distinct, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order, Projection,
+    Block, Body, Combination, Distinct, Grouping, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order,
+    Projection,
 };
-use super::premise::Premise;
+use super::premise::{Premise, rows_of};
 use super::{Limit, Operator, Query, Recursion};
 use crate::pace::Pace;
 
@@ -178,9 +181,10 @@ impl<'a> Planner<'a> {
         let extreme = Extreme::of(&block);
         let order = match &extreme {
             Some(extreme) => Some(extreme.order.clone()),
-            None => self.wanted_order(&block),
+            None => self.wanted_order(&block).or_else(|| self.wanted_groups(&block)),
         };
         let used = self.used_columns(&block, output);
+        let limit = self.first_rows(&block);
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
         let Joined { operator: mut root, mut rows, ordered } = match tree {
@@ -199,7 +203,7 @@ impl<'a> Planner<'a> {
                     slots
                 };
                 let wants_order = order.is_some();
-                let joining = Joining { local, used, order, straight: block.straight };
+                let joining = Joining { local, used, order: order.clone(), limit, straight: block.straight };
                 let joined = self.joins(tree, conditions, joining)?;
                 Joined { ordered: joined.ordered && wants_order, ..joined }
             }
@@ -207,18 +211,21 @@ impl<'a> Planner<'a> {
         if extreme.is_some() && ordered {
             root = first_row(root);
         }
-        let is_ordered = ordered && grouping.is_none() && windows.is_empty();
+        let groups = order.as_ref().and_then(|order| order.groups.as_ref());
+        let in_groups = ordered && groups.is_some();
+        let is_ordered = ordered
+            && windows.is_empty()
+            && match (&order, groups) {
+                (Some(order), Some(groups)) => groups.sorts && is_sorted(&root, order.slot, &order.keys),
+                _ => grouping.is_none(),
+            };
+        let is_distinct = !(matches!(block.distinct, Distinct::No) || in_groups && grouping.is_none());
+        if in_groups && grouping.is_none() {
+            root = first_of_each(root, &block.projection, &block.distinct, &block.order.keys);
+        }
         if let Some(grouping) = grouping {
             rows = if grouping.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
-            root = Operator::Aggregate {
-                input: Box::new(root),
-                group: grouping.group,
-                aggregates: grouping.aggregates,
-                slot: grouping.slot,
-                rollup: grouping.rollup,
-                keep: grouping.keep,
-                kept_keys: grouping.kept_keys,
-            };
+            root = aggregated(root, grouping, in_groups);
         }
         if let Some(condition) = having {
             root = Operator::Filter { input: Box::new(root), condition };
@@ -226,13 +233,12 @@ impl<'a> Planner<'a> {
         for window in windows {
             root = Operator::Window { input: Box::new(root), window };
         }
-        root = projected(root, block.projection, &block.distinct);
-        let is_distinct = !matches!(block.distinct, Distinct::No);
+        root = projected(root, block.projection, if is_distinct { &block.distinct } else { &Distinct::No });
         let Order { keys, limit } = block.order;
         if !keys.is_empty() && (!is_ordered || is_distinct) {
             let mut slots = Vec::new();
             root.slots(&mut slots);
-            let distinct = matches!(block.distinct, Distinct::Sorted);
+            let distinct = is_distinct && matches!(block.distinct, Distinct::Sorted);
             root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct };
         }
         Ok((limited(root, limit), rows))
@@ -293,20 +299,48 @@ impl<'a> Planner<'a> {
             }
             wanted.push((*column, key.descending));
         }
+        Some(WantedOrder { slot: from?, keys: wanted, limit: self.rows_wanted(block), groups: None })
+    }
+
+    /// The groups, or rows that do not look alike, that a block wants.
+    fn wanted_groups(&self, block: &Block) -> Option<WantedOrder> {
+        let mut order = grouped::wanted(block)?;
+        let sorts = order.groups.as_ref().is_some_and(|groups| groups.sorts);
+        let shows_others = block.grouping.is_some() && !matches!(block.distinct, Distinct::No);
+        if sorts && block.having.is_none() && block.windows.is_empty() && !shows_others {
+            order.limit = self.rows_wanted(block);
+        }
+        Some(order)
+    }
+
+    /// How many rows of its joins a block wants, in whatever order, if not all of them.
+    fn first_rows(&self, block: &Block) -> Option<f64> {
+        let is_any = block.order.keys.is_empty()
+            && block.grouping.is_none()
+            && block.windows.is_empty()
+            && matches!(block.distinct, Distinct::No);
+        let is_joined = matches!(&block.tree, Some(tree) if !matches!(tree, JoinTree::Leaf(_)));
+        if is_any && is_joined { self.rows_wanted(block) } else { None }
+    }
+
+    /// How many rows a block is to give, if that is known.
+    fn rows_wanted(&self, block: &Block) -> Option<f64> {
+        self.rows_of_limit(block.order.limit.as_ref()?)
+    }
+
+    /// How many rows a LIMIT asks for, those that are passed over included, if that is known.
+    pub fn rows_of_limit(&self, limit: &Limit) -> Option<f64> {
         let number = |expr: &Expr| match &expr.node {
-            Node::Literal(Value::Int(value)) => Some(*value as f64),
-            Node::Parameter(position) => match self.parameters.get(*position) {
-                Some(Value::Int(value)) => Some(*value as f64),
-                Some(Value::UInt(value)) => Some(*value as f64),
-                _ => None,
-            },
+            Node::Literal(value) => rows_of(value),
+            Node::Parameter(position) => {
+                let rows = self.parameters.get(*position).and_then(rows_of)?;
+                self.premises.borrow_mut().push(Premise::limit(*position, rows));
+                Some(rows)
+            }
             _ => None,
         };
-        let limit = block.order.limit.as_ref().and_then(|limit| {
-            let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
-            Some(number(&limit.count)? + offset)
-        });
-        Some(WantedOrder { slot: from?, keys: wanted, limit })
+        let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
+        Some(number(&limit.count)? + offset)
     }
 }
 
@@ -320,6 +354,29 @@ fn projected(root: Operator, projection: Option<Projection>, distinct: &Distinct
         }
         Distinct::No | Distinct::Sorted => root,
     }
+}
+
+/// The groups of the rows of `root`.
+fn aggregated(root: Operator, grouping: Grouping, in_groups: bool) -> Operator {
+    let in_groups = in_groups && !grouping.group.is_empty();
+    let Grouping { slot, group, aggregates, rollup, keep, kept_keys } = grouping;
+    Operator::Aggregate { input: Box::new(root), group, aggregates, slot, rollup, keep, kept_keys, in_groups }
+}
+
+/// Of rows that come in groups of those that look alike, the first of each.
+fn first_of_each(
+    root: Operator,
+    projection: &Option<Projection>,
+    distinct: &Distinct,
+    order: &[SortKey],
+) -> Operator {
+    let keys = match (projection, distinct) {
+        (Some(projection), Distinct::Projected(types)) => {
+            projection.values.iter().take(types.len()).cloned().collect()
+        }
+        _ => order.iter().map(|key| key.expr.clone()).collect(),
+    };
+    Operator::FirstOfEach { input: Box::new(root), keys }
 }
 
 /// The rows of `root` in order, of which `slots` are kept.

@@ -151,6 +151,7 @@ fn each_input(operator: &mut Operator, change: &mut dyn FnMut(&mut Operator)) {
         | Operator::Working { .. } => {}
         Operator::Filter { input, .. }
         | Operator::Aggregate { input, .. }
+        | Operator::FirstOfEach { input, .. }
         | Operator::Sort { input, .. }
         | Operator::Project { input, .. }
         | Operator::Distinct { input, .. }
@@ -161,7 +162,9 @@ fn each_input(operator: &mut Operator, change: &mut dyn FnMut(&mut Operator)) {
             change(left);
             change(right);
         }
-        Operator::Union { inputs, .. } => inputs.iter_mut().for_each(change),
+        Operator::Union { inputs, .. } | Operator::IndexMerge { inputs, .. } => {
+            inputs.iter_mut().for_each(change);
+        }
         Operator::Derived { query, .. } => {
             if let Some(query) = Arc::get_mut(query) {
                 change(&mut query.root);
@@ -184,7 +187,7 @@ pub fn estimate(operator: &Operator) -> Estimate {
         Operator::Dual => all(1.0, 0.0),
         Operator::Nothing => all(0.0, 0.0),
         Operator::Values { rows, .. } => all(rows.len() as f64, 0.0),
-        Operator::Scan { rows, .. } => all(*rows, 0.0),
+        Operator::Scan { rows, .. } | Operator::IndexMerge { rows, .. } => all(*rows, 0.0),
         Operator::Virtual { .. } => all(cost::UNKNOWN_ROWS, cost::UNKNOWN_ROWS * cost::VIRTUAL_ROW),
         Operator::Working { .. } => all(cost::WORKING_ROWS, cost::WORKING_ROWS * cost::KEPT_ROW),
         Operator::NestedLoop { left, right, kind, .. } => {
@@ -211,6 +214,10 @@ pub fn estimate(operator: &Operator) -> Estimate {
         Operator::Aggregate { input, group, .. } if group.is_empty() => {
             let input = estimate(input);
             all(1.0, input.cost + input.rows * cost::JOINED_ROW)
+        }
+        Operator::Aggregate { input, in_groups: true, .. } | Operator::FirstOfEach { input, .. } => {
+            let input = estimate(input);
+            all((input.rows * 0.5).max(1.0), input.cost + input.rows * cost::GROUPED_ROW)
         }
         Operator::Aggregate { input, .. } => {
             let input = estimate(input);

@@ -34,36 +34,51 @@ const EVALUATED: &[&str] = &["date_add", "date_sub", "now", "curdate"];
 /// Something that a plan was chosen by.
 #[derive(Debug)]
 pub struct Premise {
-    table: Arc<Table>,
-    /// The path whose rows were counted; `None` for all rows of the table.
-    access: Option<Access>,
+    subject: Subject,
     /// Fewest rows with which the plan stays right.
     least: f64,
     /// Most rows.
     most: f64,
 }
 
+/// What has so many rows.
+#[derive(Debug)]
+enum Subject {
+    /// All of a table.
+    Table(Arc<Table>),
+    /// What a path to a table's rows finds.
+    Path(Arc<Table>, Access),
+    /// What this parameter says: that of a LIMIT.
+    Parameter(usize),
+}
+
 impl Premise {
+    /// A parameter of a LIMIT says about so many rows.
+    pub fn limit(parameter: usize, rows: f64) -> Premise {
+        Premise { subject: Subject::Parameter(parameter), least: lower(rows), most: upper(rows) }
+    }
+
     /// A table has about so many rows.
     pub fn size(table: &Arc<Table>, rows: f64) -> Premise {
         let (least, most) = (lower(rows), upper(rows));
-        Premise { table: table.clone(), access: None, least, most }
+        Premise { subject: Subject::Table(table.clone()), least, most }
     }
 
     /// A path finds about so many rows.
     pub fn about(table: &Arc<Table>, access: Access, rows: f64) -> Premise {
         let (least, most) = (lower(rows), upper(rows));
-        Premise { table: table.clone(), access: Some(access), least, most }
+        Premise { subject: Subject::Path(table.clone(), access), least, most }
     }
 
     /// A path finds about so many rows or more: that is why it was not taken.
     pub fn many(table: &Arc<Table>, access: Access, rows: f64) -> Premise {
-        Premise { table: table.clone(), access: Some(access), least: lower(rows), most: f64::INFINITY }
+        let subject = Subject::Path(table.clone(), access);
+        Premise { subject, least: lower(rows), most: f64::INFINITY }
     }
 
     /// A path finds about so many rows or fewer: that is why it was taken.
     pub fn few(table: &Arc<Table>, access: Access, rows: f64) -> Premise {
-        Premise { table: table.clone(), access: Some(access), least: 0.0, most: upper(rows) }
+        Premise { subject: Subject::Path(table.clone(), access), least: 0.0, most: upper(rows) }
     }
 }
 
@@ -83,16 +98,26 @@ pub fn hold(
     parameters: &[Value],
 ) -> bool {
     let mut looker = None;
-    premises.iter().all(|Premise { table, access, least, most }| {
-        let rows = match access {
-            None => Some(table.magnitude() as f64),
-            Some(access) => {
+    premises.iter().all(|Premise { subject, least, most }| {
+        let rows = match subject {
+            Subject::Table(table) => Some(table.magnitude() as f64),
+            Subject::Parameter(number) => parameters.get(*number).and_then(rows_of),
+            Subject::Path(table, access) => {
                 looker.get_or_insert_with(|| Looker::new(session, host)).rows(host, parameters, table, access)
             }
         };
         // What cannot be seen now does not speak against the plan.
         rows.is_none_or(|rows| (*least..=*most).contains(&rows))
     })
+}
+
+/// The number of rows that is the value of a LIMIT.
+pub fn rows_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(value) => Some(*value as f64),
+        Value::UInt(value) => Some(*value as f64),
+        _ => None,
+    }
 }
 
 /// Whether the ends of all ranges are known when a statement is planned.

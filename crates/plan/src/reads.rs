@@ -36,6 +36,8 @@ impl TableReads {
                 (Reach::Range, false) => self.add(Work::SelectFullRangeJoin),
                 (Reach::Key, _) => {}
             },
+            Operator::IndexMerge { .. } if first => self.add(Work::SelectRange),
+            Operator::IndexMerge { .. } => self.add(Work::SelectFullRangeJoin),
             Operator::Virtual { .. } if first => self.add(Work::SelectScan),
             Operator::Virtual { .. } => self.add(Work::SelectFullJoin),
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {

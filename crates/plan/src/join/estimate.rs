@@ -151,7 +151,7 @@ impl Planning<'_, '_, '_> {
     }
 
     /// How many values some columns of a table have together.
-    fn values_of(&self, (slot, columns): &(usize, Vec<usize>)) -> f64 {
+    pub(super) fn values_of(&self, (slot, columns): &(usize, Vec<usize>)) -> f64 {
         let Some((table, statistics)) = self.sizes.at(*slot) else {
             return match self.statement().table(*slot) {
                 Some(PlannedTable::Derived(query)) => query.rows.max(1.0),
@@ -176,7 +176,7 @@ impl Planning<'_, '_, '_> {
     }
 
     /// Rows with the same values in so many leading parts of an index.
-    fn rows_per_key(reading: &Reading<'_>, number: usize, parts: usize) -> f64 {
+    pub(super) fn rows_per_key(reading: &Reading<'_>, number: usize, parts: usize) -> f64 {
         let total = reading.total();
         if parts == 0 {
             return total;

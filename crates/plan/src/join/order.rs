@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::planned::{Conjunct, Equality, Planned, Pool, Shape, TableSet, take_within};
-use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hashed, nested_cost};
+use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hash_startup, hashed, nested_cost};
 use crate::JoinKind;
 use crate::logical::JoinTree;
 
@@ -108,6 +108,8 @@ struct Graph<'g, 'p, 'a, 't> {
     bound: TableSet,
     /// The part that gives the order that is wanted: it comes first.
     first: Option<PartSet>,
+    /// Which plan is looked for.
+    want: Want,
     /// Parts as inner sides of a nested loop, by which of those near are on its left side.
     inners: RefCell<HashMap<(usize, PartSet), Planned<'t>>>,
 }
@@ -143,7 +145,7 @@ impl<'t> Planning<'_, '_, 't> {
         }
         let all = parts.iter().fold(bound, |all, part| all.with(part.tables));
         let between = take_within(&mut pool, all);
-        let graph = Graph::new(self, parts, between, bound);
+        let graph = Graph::new(self, parts, between, (bound, want));
         let planned = match self.planner.joining.straight {
             true => graph.as_written(),
             false => graph.cheapest(),
@@ -156,7 +158,12 @@ impl<'t> Planning<'_, '_, 't> {
 }
 
 impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
-    fn new(planning: &'g Planning<'p, 'a, 't>, parts: Vec<Part<'t>>, between: Pool, bound: TableSet) -> Self {
+    fn new(
+        planning: &'g Planning<'p, 'a, 't>,
+        parts: Vec<Part<'t>>,
+        between: Pool,
+        (bound, want): (TableSet, Want),
+    ) -> Self {
         let numbered = || parts.iter().enumerate();
         let met = |conjunct: &Conjunct| {
             let met = numbered().filter(|(_, part)| part.tables.meets(conjunct.tables));
@@ -180,7 +187,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         }
         let first = numbered().find(|(_, part)| part.alone.ordered).map(|(number, _)| PartSet::of(number));
         let inners = RefCell::default();
-        Graph { planning, parts, near, edges, selectivity, bound, first, inners }
+        Graph { planning, parts, near, edges, selectivity, bound, first, want, inners }
     }
 
     /// The joins in the order in which they are written.
@@ -217,7 +224,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         for (other, right) in joined {
             let (left, right) = ((set, &planned), (other, &right));
             let both = [self.join(left, right, f64::INFINITY), self.join(right, left, f64::INFINITY)];
-            planned = cheaper(both)?;
+            planned = self.cheaper(both)?;
             set = set.with(other);
         }
         Some(planned)
@@ -238,12 +245,16 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             let parts = local.parts().filter_map(|number| members.get(number));
             parts.fold(PartSet::default(), |set, part| set.with(PartSet::of(*part)))
         };
-        cheapest_tree(alone.collect(), &near, &mut |(left, one), (right, other), least| {
+        let alone = alone.map(|planned| Weighed { weight: self.weight(&planned), planned });
+        let best = cheapest_tree(alone.collect(), &near, &mut |(left, one), (right, other), least| {
             if self.planning.is_over(UNITS_A_CANDIDATE) {
                 return None;
             }
-            self.join((global(left), one), (global(right), other), least)
-        })
+            let (left, right) = ((global(left), &one.planned), (global(right), &other.planned));
+            let planned = self.join(left, right, least)?;
+            Some(Weighed { weight: self.weight(&planned), planned })
+        });
+        best.map(|best| best.planned)
     }
 
     /// One after the other, next the one that adds least to costs and rows, from each of a few that may come
@@ -259,7 +270,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         };
         first.sort_by(|one, other| promise(one).total_cmp(&promise(other)));
         let begun = first.into_iter().take(FIRST_PARTS);
-        cheaper(begun.map(|part| self.greedily_from(part, set)))
+        self.cheaper(begun.map(|part| self.greedily_from(part, set)))
     }
 
     fn greedily_from(&self, first: usize, set: PartSet) -> Option<Planned<'t>> {
@@ -277,7 +288,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
                 }
                 let (right, part) = (PartSet::of(number), self.parts.get(number)?);
                 let next = self.join((joined, &planned), (right, &part.alone), f64::INFINITY)?;
-                let weight = next.cost + next.rows * cost::ROW_BY_ENTRY;
+                let weight = self.weight(&next) + next.rows * cost::ROW_BY_ENTRY;
                 if best.as_ref().is_none_or(|(least, ..)| weight < *least) {
                     best = Some((weight, right, next));
                 }
@@ -286,6 +297,16 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             (joined, planned) = (joined.with(right), next);
         }
         Some(planned)
+    }
+
+    /// What a plan is compared by.
+    fn weight(&self, planned: &Planned<'_>) -> f64 {
+        self.planning.weight(planned, self.want)
+    }
+
+    /// Of several plans the one that costs least.
+    fn cheaper(&self, plans: impl IntoIterator<Item = Option<Planned<'t>>>) -> Option<Planned<'t>> {
+        plans.into_iter().flatten().min_by(|one, other| self.weight(one).total_cmp(&self.weight(other)))
     }
 
     /// Rows of a set of parts.
@@ -359,16 +380,23 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         let equality = |edge: &Rc<Conjunct>| edge.equality(left_tables, right_tables, self.bound);
         let rows = self.rows(both);
         let inner = right_set.sole().and_then(|part| self.inner(part, left_set));
-        let (nested, way) = match inner {
-            Some(inner) => (nested_cost(left, &inner, right, rows), Way::Nested(inner)),
-            None => (nested_cost(left, right, right, rows), Way::Repeated),
+        let weigh = |startup: f64, cost: f64| self.planning.weighed(startup, cost, self.want);
+        let (cost, startup, way) = match inner {
+            Some(inner) => {
+                let startup = left.startup + inner.startup;
+                (nested_cost(left, &inner, right, rows), startup, Way::Nested(inner))
+            }
+            None => (nested_cost(left, right, right, rows), left.startup + right.startup, Way::Repeated),
         };
-        let hashed_cost = match edges().any(|edge| equality(edge).is_some()) {
-            true => hash_cost(left, right, rows),
-            false => f64::INFINITY,
-        };
-        let (cost, way) = if hashed_cost < nested { (hashed_cost, Way::Hashed) } else { (nested, way) };
-        if cost >= least {
+        let mut best = (weigh(startup, cost), way);
+        if edges().any(|edge| equality(edge).is_some()) {
+            let hashed = weigh(hash_startup(left, right), hash_cost(left, right, rows));
+            if hashed < best.0 {
+                best = (hashed, Way::Hashed);
+            }
+        }
+        let (weight, way) = best;
+        if weight >= least {
             return None;
         }
         let nested = |right: Planned<'t>| Planned {
@@ -394,11 +422,6 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
     }
 }
 
-/// Of several plans the one that costs least.
-fn cheaper<'t>(plans: impl IntoIterator<Item = Option<Planned<'t>>>) -> Option<Planned<'t>> {
-    plans.into_iter().flatten().min_by(|one, other| one.cost.total_cmp(&other.cost))
-}
-
 /// The parts of `among` that are connected with `set`, itself among them.
 fn connected(near: &[PartSet], set: PartSet, among: PartSet) -> PartSet {
     let mut all = set;
@@ -417,9 +440,16 @@ pub(super) trait Costed: Clone {
     fn cost(&self) -> f64;
 }
 
-impl Costed for Planned<'_> {
+/// A plan with what it is compared by.
+#[derive(Clone)]
+struct Weighed<'t> {
+    weight: f64,
+    planned: Planned<'t>,
+}
+
+impl Costed for Weighed<'_> {
     fn cost(&self) -> f64 {
-        self.cost
+        self.weight
     }
 }
 

@@ -12,8 +12,9 @@ use super::estimate::rows_found;
 use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
 use super::{Planning, Want, WantedOrder};
 use crate::access::{Access, KeyPart, RangeSpec, index_parts};
-use crate::conditions::{equality, exact, order_of, range_specs, reads_slot, spec_exprs};
+use crate::conditions::{equality, exact, range_specs, reads_slot, spec_exprs};
 use crate::cost;
+use crate::grouped::{comes_in, is_about, leading_parts, loose};
 use crate::logical::{TableLeaf, VirtualLeaf};
 use crate::note;
 use crate::premise::Premise;
@@ -78,19 +79,25 @@ impl<'t> Planning<'_, '_, 't> {
         if self.is_single() {
             self.premises_of_table(table, &candidates, number);
         }
-        let Candidate { access, taken, ordered, rows, .. } = candidates.swap_remove(number);
-        let reading = note::Reading { examined: rows, possible };
-        let mut position = 0;
-        pool.retain(|_| {
-            position += 1;
-            !taken.contains(&(position - 1))
-        });
+        if let Some(union) = self.union(leaf, &reading, found, wanted, cost) {
+            return union;
+        }
+        let chosen = candidates.swap_remove(number);
+        let (found, examined) = match chosen.access.loose {
+            Some(_) => {
+                (self.jumps(&reading, &chosen, chosen.rows), self.jumps(&reading, &chosen, chosen.rows))
+            }
+            None => (found, chosen.rows),
+        };
+        let ordered = chosen.ordered;
+        let access = chosen.take(&mut pool);
+        let reading = note::Reading { examined, possible };
         let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found, reading });
         Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
     }
 
     /// The paths to the rows of a table that are not pointless; how many rows they read is not known yet.
-    fn candidates(
+    pub(super) fn candidates(
         &self,
         leaf: &TableLeaf,
         reading: &Reading<'_>,
@@ -114,10 +121,11 @@ impl<'t> Planning<'_, '_, 't> {
                     Some(None) => false,
                     None => true,
                 };
-            if let Some(backward) = wanted.and_then(|order| order_of(table, &candidate.access, &order.keys)) {
+            if let Some(backward) = wanted.and_then(|order| comes_in(table, &candidate.access, order)) {
                 candidate.ordered = true;
                 candidate.access.backward = backward;
             }
+            candidates.extend(self.loose(reading, &candidate, wanted));
             if candidate.is_narrowed() || number == 0 || candidate.access.covering || candidate.ordered {
                 candidates.push(candidate);
             }
@@ -125,8 +133,30 @@ impl<'t> Planning<'_, '_, 't> {
         candidates
     }
 
+    /// The loose scan that a path becomes where a few rows tell what is wanted of groups.
+    fn loose(
+        &self,
+        reading: &Reading<'_>,
+        candidate: &Candidate,
+        wanted: Option<&WantedOrder>,
+    ) -> Option<Candidate> {
+        let few = wanted?.groups.as_ref()?.few.as_ref()?;
+        let loose = loose(reading.table, &candidate.access, few)?;
+        let rest = reading.pool.iter().enumerate().filter(|(at, _)| !candidate.taken.contains(at));
+        let of_groups = |(_, conjunct): (usize, &Rc<Conjunct>)| {
+            conjunct.is_free && is_about(&conjunct.expr, reading.slot, &few.values)
+        };
+        let mut rest = rest;
+        if reading.locks || !rest.all(of_groups) {
+            return None;
+        }
+        let mut candidate = candidate.clone();
+        candidate.access.loose = Some(loose);
+        Some(candidate)
+    }
+
     /// What a path costs that reads a table of which `found` rows are wanted.
-    fn cost_of(
+    pub(super) fn cost_of(
         &self,
         leaf: &TableLeaf,
         reading: &Reading<'_>,
@@ -140,15 +170,20 @@ impl<'t> Planning<'_, '_, 't> {
             (false, true) => cost::LEAST_LOCKED,
             (false, false) => cost::LEAST_SCANNED,
         };
-        let mut rows = candidate.rows.max(least);
+        let rows = candidate.rows.max(least);
+        let groups = wanted.and_then(|order| order.groups.as_ref());
         let limit = wanted.and_then(|order| order.limit).filter(|_| self.is_single());
-        if let Some(limit) = limit.filter(|_| candidate.ordered) {
-            let enough = match candidate.residual(reading.pool) {
-                0 => limit,
-                _ => limit * cost::LATE_MATCHES * (rows / found).max(1.0),
-            };
-            rows = rows.min(enough);
-        }
+        let rows = match limit.filter(|_| candidate.ordered) {
+            Some(limit) => {
+                let wanted = groups
+                    .map_or(limit, |groups| limit * self.rows_per_group(reading, candidate, &groups.columns));
+                rows.min(match candidate.residual(reading.pool) {
+                    0 => wanted,
+                    _ => wanted * cost::LATE_MATCHES * (rows / found).max(1.0),
+                })
+            }
+            None => rows,
+        };
         let is_backed_by_entries = access.index > 0 && !access.covering;
         let row = match (access.index, access.covering) {
             (0, _) => cost::ROW_IN_ORDER,
@@ -156,13 +191,17 @@ impl<'t> Planning<'_, '_, 't> {
             (_, false) => cost::ROW_BY_ENTRY,
         };
         let row = if reading.locks { row + cost::LOCKED_ROW } else { row };
-        let mut sum = match access.unique {
-            true => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
-            false => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
+        let mut found = found.min(rows);
+        let mut sum = match (access.unique, &access.loose) {
+            (true, _) => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
+            (false, None) => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
+            (false, Some(loose)) => {
+                let each = 1 + usize::from(loose.lowest) + usize::from(loose.highest);
+                found = self.jumps(reading, candidate, rows);
+                found * each as f64 * (cost::OPEN_SCAN + row)
+            }
         };
-        if wanted.is_some() && !candidate.ordered {
-            sum += cost::sorting(found, limit);
-        }
+        sum += self.arranging(wanted, candidate.ordered, found);
         let forced = |hint: &IndexHint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty();
         if leaf.hints.iter().any(forced) {
             let name = leaf.table.indexes.get(access.index).map_or("", |index| &index.name);
@@ -171,6 +210,30 @@ impl<'t> Planning<'_, '_, 't> {
             }
         }
         sum
+    }
+
+    /// What it costs to sort or to group so many rows of a table as they are wanted.
+    pub(super) fn arranging(&self, wanted: Option<&WantedOrder>, ordered: bool, found: f64) -> f64 {
+        let Some(order) = wanted else { return 0.0 };
+        match (&order.groups, ordered) {
+            (None, true) => 0.0,
+            (None, false) => cost::sorting(found, order.limit.filter(|_| self.is_single())),
+            (Some(_), _) if !self.is_single() => 0.0,
+            (Some(_), true) => found * cost::GROUPED_ROW,
+            (Some(_), false) => found * cost::HASHED_GROUP,
+        }
+    }
+
+    /// Rows of each group of a path that gives its rows in groups.
+    fn rows_per_group(&self, reading: &Reading<'_>, candidate: &Candidate, columns: &[usize]) -> f64 {
+        let parts = leading_parts(reading.table, &candidate.access, columns);
+        parts.map_or(1.0, |parts| Self::rows_per_key(reading, candidate.access.index, parts).max(1.0))
+    }
+
+    /// How many groups a loose scan of so many rows finds.
+    fn jumps(&self, reading: &Reading<'_>, candidate: &Candidate, rows: f64) -> f64 {
+        let parts = candidate.access.loose.map_or(0, |loose| loose.parts);
+        (rows / Self::rows_per_key(reading, candidate.access.index, parts).max(1.0)).max(1.0)
     }
 
     /// Notes by what one path to the only table of a block was chosen.
@@ -348,15 +411,15 @@ fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
 pub(super) struct Reading<'r> {
     pub(super) slot: usize,
     /// It alone.
-    own: TableSet,
+    pub(super) own: TableSet,
     pub(super) table: &'r Arc<Table>,
     pub(super) statistics: &'r TableStatistics,
     /// What is known of its rows.
     pub(super) pool: &'r Pool,
     /// Tables whose rows are in place when it is read, itself among them.
-    bound: TableSet,
+    pub(super) bound: TableSet,
     /// The rows that are read are locked, or changed.
-    locks: bool,
+    pub(super) locks: bool,
 }
 
 impl Reading<'_> {
@@ -367,6 +430,7 @@ impl Reading<'_> {
 }
 
 /// An access path.
+#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) access: Access,
     /// Conditions that the access decides alone.
@@ -387,7 +451,17 @@ impl Candidate {
         pool.len() - self.taken.len()
     }
 
-    fn is_narrowed(&self) -> bool {
+    /// The access; what it decides alone is taken out of the conditions.
+    pub(super) fn take(self, pool: &mut Pool) -> Access {
+        let mut position = 0;
+        pool.retain(|_| {
+            position += 1;
+            !self.taken.contains(&(position - 1))
+        });
+        self.access
+    }
+
+    pub(super) fn is_narrowed(&self) -> bool {
         !self.access.equals.is_empty() || !self.access.alternatives.is_empty()
     }
 }

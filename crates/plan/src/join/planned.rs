@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::Planning;
+use super::union::Branch;
 use crate::conditions::expr_slots;
 use crate::cost::{self, selectivity};
 use crate::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
@@ -230,6 +231,12 @@ pub(super) enum Shape<'t> {
         rows: f64,
         reading: Reading,
     },
+    /// A table that is read by several indexes, one after the other.
+    Union {
+        leaf: &'t TableLeaf,
+        branches: Vec<Branch>,
+        rows: f64,
+    },
     Virtual {
         leaf: &'t VirtualLeaf,
         filter: Pool,
@@ -327,6 +334,9 @@ impl<'t> Planned<'t> {
     pub(super) fn accesses<'p>(&'p self, out: &mut Vec<(&'t TableLeaf, &'p Access)>) {
         match &*self.shape {
             Shape::Table { leaf, access, .. } => out.push((leaf, access)),
+            Shape::Union { leaf, branches, .. } => {
+                out.extend(branches.iter().map(|branch| (*leaf, &branch.access)));
+            }
             Shape::Nothing | Shape::Virtual { .. } | Shape::Whole { .. } => {}
             Shape::Filter { input, .. } => input.accesses(out),
             Shape::Hash { left, right, .. } | Shape::Nested { left, right, .. } => {
@@ -362,15 +372,11 @@ impl<'t> Planned<'t> {
     fn operator_by(&self, make: &dyn Fn(&Planned<'t>, Operator) -> Operator) -> Operator {
         let operator = match &*self.shape {
             Shape::Nothing => Operator::Dual,
-            Shape::Table { leaf, access, filter, rows, .. } => Operator::Scan {
-                slot: leaf.slot,
-                table: leaf.table.clone(),
-                alias: leaf.alias.clone(),
-                access: access.clone(),
-                filter: all_of(filter),
-                mode: leaf.mode,
-                rows: *rows,
-            },
+            Shape::Table { leaf, access, filter, rows, .. } => scan(leaf, access, filter, *rows),
+            Shape::Union { leaf, branches, rows } => {
+                let of_branch = |branch: &Branch| scan(leaf, &branch.access, &branch.filter, branch.rows);
+                Operator::IndexMerge { inputs: branches.iter().map(of_branch).collect(), rows: *rows }
+            }
             Shape::Virtual { leaf, filter, read } => Operator::Virtual {
                 slot: leaf.slot,
                 table: leaf.table,
@@ -408,6 +414,19 @@ impl<'t> Planned<'t> {
             },
         };
         make(self, operator)
+    }
+}
+
+/// What reads a stored table.
+fn scan(leaf: &TableLeaf, access: &Access, filter: &[Rc<Conjunct>], rows: f64) -> Operator {
+    Operator::Scan {
+        slot: leaf.slot,
+        table: leaf.table.clone(),
+        alias: leaf.alias.clone(),
+        access: access.clone(),
+        filter: all_of(filter),
+        mode: leaf.mode,
+        rows,
     }
 }
 

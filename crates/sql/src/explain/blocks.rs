@@ -11,7 +11,7 @@ use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, access_type, index_name, key_columns, key_length, possible_keys, references, subqueries_in,
 };
-use super::rows::filtered;
+use super::rows::{filtered, merge_of, scan_of};
 use super::text::shown_cost;
 use super::{Changed, Numbers};
 
@@ -180,8 +180,14 @@ impl Blocks<'_> {
                 head.add("using_filesort", true);
                 nested("ordering_operation", head, input, self, block);
             }
-            Operator::Aggregate { input, group, .. } if !group.is_empty() => {
-                head.add("using_temporary_table", true);
+            Operator::FirstOfEach { input, .. } => {
+                head.add("using_filesort", false);
+                nested("duplicates_removal", head, input, self, block);
+            }
+            Operator::Aggregate { input, group, in_groups, .. } if !group.is_empty() => {
+                if !in_groups {
+                    head.add("using_temporary_table", true);
+                }
                 head.add("using_filesort", false);
                 nested("grouping_operation", head, input, self, block);
             }
@@ -280,6 +286,7 @@ impl Blocks<'_> {
                 condition.iter().for_each(|condition| self.attach(condition, out));
             }
             Operator::Scan { .. } => out.push(self.scan(operator, note)),
+            Operator::IndexMerge { inputs, rows } => out.extend(self.merged(inputs, *rows, note)),
             Operator::Virtual { alias, filter, .. } | Operator::Working { alias, filter, .. } => {
                 out.push(Part::plain(alias, estimate(operator)));
                 filter.iter().for_each(|filter| self.attach(filter, out));
@@ -331,6 +338,34 @@ impl Blocks<'_> {
             part.conditions.push(condition.to_string());
             part.subqueries.extend(asked);
         }
+    }
+
+    /// A table that is read by several indexes.
+    fn merged(&mut self, inputs: &[Operator], rows: f64, note: Option<&Note>) -> Option<Part> {
+        let scans: Vec<&Operator> = inputs.iter().filter_map(scan_of).collect();
+        let Operator::Scan { slot, table, alias, .. } = scans.first()? else { return None };
+        let (mut names, mut lengths) = (Vec::new(), Vec::new());
+        for scan in &scans {
+            let Operator::Scan { table, access, .. } = scan else { continue };
+            names.push(index_name(table, access).to_owned());
+            lengths.push(key_length(table, access).to_string());
+        }
+        let all = Estimate { rows, cost: 0.0, startup: None };
+        let mut part = Part::plain(alias, note.map_or(all, |note| note.estimate));
+        let mut shown = Object::default();
+        shown.add("table_name", alias.as_str());
+        shown.add("access_type", "index_merge");
+        shown.add("possible_keys", names.clone());
+        shown.add("key", merge_of(inputs));
+        shown.add("key_length", lengths.join(","));
+        shown.add("rows_examined_per_scan", rows.max(1.0).round() as u64);
+        let mut rest = Object::default();
+        rest.add("filtered", "100.00".to_owned());
+        let mut used = Object::default();
+        used.add("used_columns", self.used.names(*slot, table));
+        (part.table, part.rest, part.kept) = (shown, rest, Some(used));
+        (part.has_costs, part.row_bytes) = (true, row_bytes(table));
+        Some(part)
     }
 
     fn scan(&mut self, operator: &Operator, note: Option<&Note>) -> Part {
@@ -463,6 +498,7 @@ fn is_join(operator: &Operator) -> bool {
     match operator {
         Operator::Noted { input, .. } | Operator::Filter { input, .. } => is_join(input),
         Operator::Scan { .. }
+        | Operator::IndexMerge { .. }
         | Operator::Virtual { .. }
         | Operator::NestedLoop { .. }
         | Operator::HashJoin { .. }

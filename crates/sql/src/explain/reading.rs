@@ -73,6 +73,7 @@ pub(super) fn exprs(operator: &Operator, visit: &mut dyn FnMut(&Expr)) {
         Operator::Dual
         | Operator::Nothing
         | Operator::Union { .. }
+        | Operator::IndexMerge { .. }
         | Operator::Noted { .. }
         | Operator::Limit { .. }
         | Operator::Distinct { .. } => {}
@@ -103,6 +104,7 @@ pub(super) fn exprs(operator: &Operator, visit: &mut dyn FnMut(&Expr)) {
             }
         }
         Operator::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expr)),
+        Operator::FirstOfEach { keys, .. } => keys.iter().for_each(visit),
         Operator::Project { output, .. } => output.iter().for_each(visit),
         Operator::Window { window, .. } => window.exprs(visit),
     }
@@ -136,16 +138,18 @@ pub(super) fn access_type(access: &Access) -> &'static str {
     match access {
         Access { unique: true, .. } if access.equals.iter().all(|part| is_constant(&part.value)) => "const",
         Access { unique: true, .. } => "eq_ref",
-        _ if ranged => "range",
+        _ if ranged || access.loose.is_some() => "range",
         _ if !access.equals.is_empty() => "ref",
         Access { index: 0, backward: false, .. } => "ALL",
         _ => "index",
     }
 }
 
-/// How many parts of the index make its keys and ranges.
+/// How many parts of the index make its keys and ranges, or tell the groups of a loose scan.
 pub(super) fn key_parts(access: &Access) -> usize {
-    access.equals.len() + usize::from(!access.alternatives.is_empty())
+    let narrowed = access.equals.len() + usize::from(!access.alternatives.is_empty());
+    let of_groups = access.loose.map_or(0, |loose| loose.parts + usize::from(loose.lowest || loose.highest));
+    narrowed.max(of_groups)
 }
 
 /// The columns of the index that are used: those of its keys and ranges, or all of it.

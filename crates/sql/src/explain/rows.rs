@@ -21,7 +21,7 @@ struct Line {
     access: &'static str,
     possible: Vec<String>,
     key: Option<String>,
-    key_length: Option<u64>,
+    key_length: Option<String>,
     references: Vec<String>,
     rows: Option<f64>,
     filtered: Option<f64>,
@@ -165,6 +165,7 @@ impl Lines<'_> {
                 self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
             }
             Operator::Scan { .. } => self.scan(operator, id, select_type, note),
+            Operator::IndexMerge { inputs, rows } => self.merged(inputs, *rows, id, select_type),
             Operator::Virtual { table, alias, filter, .. } => {
                 let table = if alias.is_empty() { table.name.to_owned() } else { alias.clone() };
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
@@ -234,6 +235,32 @@ impl Lines<'_> {
         });
     }
 
+    /// One line of a table that is read by several indexes.
+    fn merged(&mut self, inputs: &[Operator], rows: f64, id: u64, select_type: &'static str) {
+        let (mut names, mut lengths, mut of) = (Vec::new(), Vec::new(), String::new());
+        for input in inputs.iter().filter_map(scan_of) {
+            let Operator::Scan { table, access, alias, .. } = input else { continue };
+            of.clone_from(alias);
+            names.push(index_name(table, access).to_owned());
+            lengths.push(key_length(table, access).to_string());
+        }
+        let mut possible = names.clone();
+        possible.dedup();
+        self.lines.push(Line {
+            id: Some(id),
+            select_type,
+            table: of,
+            access: "index_merge",
+            possible,
+            key: Some(names.join(",")),
+            key_length: Some(lengths.join(",")),
+            rows: Some(rows.max(1.0)),
+            filtered: Some(100.0),
+            extra: vec![format!("Using {}", merge_of(inputs)), "Using where".to_owned()],
+            ..Line::default()
+        });
+    }
+
     fn scan(&mut self, operator: &Operator, id: u64, select_type: &'static str, note: Option<&Note>) {
         let Operator::Scan { slot, table, alias, access, filter, rows, .. } = operator else { return };
         let reading = note.and_then(|note| note.reading);
@@ -246,13 +273,35 @@ impl Lines<'_> {
             access: access_type(access),
             possible: possible_keys(table, access, reading),
             key: is_read_by_key.then(|| index_name(table, access).to_owned()),
-            key_length: is_read_by_key.then(|| key_length(table, access)),
+            key_length: is_read_by_key.then(|| key_length(table, access).to_string()),
             references: references(access),
             rows: Some(examined.max(1.0)),
             filtered: Some(filtered(*rows, examined)),
             extra: scan_extra(access, filter.is_some()).into_iter().map(str::to_owned).collect(),
         });
     }
+}
+
+/// The scan that an operator is, without its note.
+pub(super) fn scan_of(operator: &Operator) -> Option<&Operator> {
+    match operator {
+        Operator::Noted { input, .. } | Operator::Filter { input, .. } => scan_of(input),
+        Operator::Scan { .. } => Some(operator),
+        _ => None,
+    }
+}
+
+/// How several indexes are read for one table, as MySQL names it: entries with one whole key lie in the order
+/// of the rows.
+pub(super) fn merge_of(inputs: &[Operator]) -> String {
+    let (mut names, mut is_sorted) = (Vec::new(), true);
+    for input in inputs.iter().filter_map(scan_of) {
+        let Operator::Scan { table, access, .. } = input else { continue };
+        let parts = table.indexes.get(access.index).map_or(0, |index| index.parts.len());
+        is_sorted &= access.alternatives.is_empty() && access.equals.len() >= parts;
+        names.push(index_name(table, access));
+    }
+    format!("{}({})", if is_sorted { "union" } else { "sort_union" }, names.join(","))
 }
 
 /// The part of the rows that a filter leaves, in percent.
@@ -272,7 +321,9 @@ fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
     if access.backward {
         extra.push("Backward index scan");
     }
-    if access.covering {
+    if access.loose.is_some() {
+        extra.push("Using index for group-by");
+    } else if access.covering {
         extra.push("Using index");
     }
     debug_assert!(key_parts(access) > 0 || !access.unique, "a whole key has parts");
@@ -320,8 +371,8 @@ fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
             add("Using temporary");
             notes(input, out);
         }
-        Operator::Aggregate { input, group, .. } => {
-            if !group.is_empty() {
+        Operator::Aggregate { input, group, in_groups, .. } => {
+            if !group.is_empty() && !in_groups {
                 add("Using temporary");
             }
             notes(input, out);
@@ -334,6 +385,7 @@ fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
             }
         }
         Operator::Filter { input, .. }
+        | Operator::FirstOfEach { input, .. }
         | Operator::Project { input, .. }
         | Operator::Noted { input, .. }
         | Operator::Limit { input, .. } => notes(input, out),
@@ -370,7 +422,7 @@ fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<()> {
             optional(line.access.to_owned()),
             optional(line.possible.join(",")),
             line.key.as_deref().map_or(Value::Null, Value::bytes),
-            line.key_length.map_or(Value::Null, |length| Value::bytes(length.to_string())),
+            line.key_length.as_deref().map_or(Value::Null, Value::bytes),
             optional(line.references.join(",")),
             line.rows.map_or(Value::Null, |rows| Value::UInt(rows.round() as u64)),
             line.filtered.map_or(Value::Null, Value::Double),

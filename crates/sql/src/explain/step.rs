@@ -239,6 +239,10 @@ impl<'p> Steps<'p> {
             Operator::Nothing => Step::new("Zero rows (Impossible WHERE)", "zero_rows")
                 .with("zero_rows_cause", "Impossible WHERE"),
             Operator::Scan { .. } => self.scan(operator, None),
+            Operator::IndexMerge { inputs, .. } => {
+                let inputs: Vec<Step> = inputs.iter().map(|input| self.operator(input)).collect();
+                Step::new("Index merge", "index_merge").over(inputs)
+            }
             Operator::Virtual { alias, filter, .. } => {
                 let fill = Step::new(format!("Fill information schema table {alias}"), "")
                     .with("table_name", alias.as_str());
@@ -261,9 +265,15 @@ impl<'p> Steps<'p> {
                 let input = self.operator(input);
                 self.filter(input, condition, None)
             }
-            Operator::Aggregate { input, group, aggregates, rollup, .. } => {
+            Operator::Aggregate { input, group, aggregates, rollup, in_groups, .. } => {
                 let functions: Vec<String> =
                     aggregates.iter().map(|aggregate| shortened(&aggregate.to_string())).collect();
+                if *in_groups {
+                    let name = format!("Group aggregate: {}", functions.join(", "));
+                    let name = if functions.is_empty() { "Group (no aggregates)".to_owned() } else { name };
+                    let step = Step::new(name, "aggregate").with("functions", functions);
+                    return step.with("group_by", true).over([self.operator(input)]);
+                }
                 self.aggregated(input, group, functions, *rollup)
             }
             Operator::Sort { input, keys, limit, distinct, .. } => {
@@ -290,6 +300,10 @@ impl<'p> Steps<'p> {
                         .over([input]),
                 };
                 Step::new(text, "window").with("functions", functions).over([input])
+            }
+            Operator::FirstOfEach { input, .. } => {
+                let step = Step::new("Group (no aggregates)", "aggregate").with("group_by", true);
+                step.over([self.operator(input)])
             }
             Operator::Distinct { input, .. } => {
                 let kept = Step::new("Temporary table with deduplication", "materialize")
@@ -510,6 +524,14 @@ fn table_step(table: &Table, alias: &str, access: &Access) -> Step {
         false => format!("{first}{rest}"),
     };
     let name = match kind {
+        _ if access.loose.is_some() => {
+            let how = lower("Index", " skip scan for grouping");
+            let over = match access.alternatives.is_empty() {
+                true => String::new(),
+                false => format!(" over {}", ranges_line(&ranges(table, access))),
+            };
+            format!("{how} on {alias} using {index}{over}{reverse}")
+        }
         Kind::Table => return Step::new(format!("Table scan on {alias}"), "table"),
         Kind::Scan => format!("{} on {alias} using {index}{reverse}", lower("Index", " scan")),
         Kind::Lookup => {

@@ -223,16 +223,20 @@ fn finish_change(
                 }
                 _ => None,
             });
-            columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })
+            let keys = columns.collect::<Option<Vec<_>>>();
+            keys.map(|keys| WantedOrder { slot, keys, limit: None, groups: None })
         }
         _ => None,
     };
     let used = local.iter().map(|slot| (*slot, None)).collect();
     let wants_order = order.is_some();
-    let joining = Joining { local, used, order, straight: false };
+    let mut joining = Joining { local, used, order, limit: None, straight: false };
     let needs_key = binder.session.variables.sql_safe_updates && limit.is_none();
     let mut collect = false;
     let plan = binder.finish_with(None, |planner, _| {
+        if let (Some(order), Some(limit)) = (&mut joining.order, &limit) {
+            order.limit = planner.rows_of_limit(limit);
+        }
         let planned = planner.joins(tree, conditions, joining)?;
         let is_found = |target: &Target| by_key(&planned.operator, target.slot);
         if needs_key && !targets.iter().all(is_found) {
