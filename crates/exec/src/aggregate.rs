@@ -146,6 +146,30 @@ enum Order {
     Done,
 }
 
+/// Adds the values at hand to a group's aggregates if they are added as they are; if not, adds nothing.
+pub(super) fn take_at_hand(
+    cx: &ExecContext<'_, '_>,
+    accumulators: &mut [Accumulator],
+    specs: &[AggregateSpec],
+) -> SqlResult<bool> {
+    let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
+    for (accumulator, spec) in accumulators.iter().zip(specs) {
+        let value = match &spec.arguments[..] {
+            [] => Some(Ok(ValueRef::Int(1))),
+            [argument] => argument.borrow_from(cx.at_hand()),
+            _ => None,
+        };
+        match value {
+            Some(Ok(value)) if accumulator.takes(value) => values.push(value),
+            _ => return Ok(false),
+        }
+    }
+    for ((accumulator, spec), value) in accumulators.iter_mut().zip(specs).zip(values) {
+        accumulator.take(value, spec)?;
+    }
+    Ok(true)
+}
+
 impl AggregateState {
     /// Before the first row.
     pub fn new(input: State) -> Self {
@@ -366,22 +390,7 @@ impl AggregateState {
         if !plan.group.is_empty() {
             return Ok(false);
         }
-        let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
-        for (accumulator, spec) in group.accumulators.iter().zip(plan.aggregates) {
-            let value = match &spec.arguments[..] {
-                [] => Some(Ok(ValueRef::Int(1))),
-                [argument] => argument.borrow_from(cx.at_hand()),
-                _ => None,
-            };
-            match value {
-                Some(Ok(value)) if accumulator.takes(value) => values.push(value),
-                _ => return Ok(false),
-            }
-        }
-        for ((accumulator, spec), value) in group.accumulators.iter_mut().zip(plan.aggregates).zip(values) {
-            accumulator.take(value, spec)?;
-        }
-        Ok(true)
+        take_at_hand(cx, &mut group.accumulators, plan.aggregates)
     }
 
     /// Whether the groups take as much memory as they may, and the rows of others can be put off.

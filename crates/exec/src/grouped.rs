@@ -1,6 +1,5 @@
 //! Grouping rows that come in groups: in the order of an index whose leading parts are what they are grouped
-//! by. One group is in memory at a time, and is given when the next one begins, so that a LIMIT ends the
-//! scan.
+//! by. One group is in memory at a time, and is given when the next one begins, so that a LIMIT ends the scan.
 //!
 //! ```text
 //!   rows by (k):   1 1 1 2 2 5       group 1 is given when the first 2 has been read,
@@ -10,17 +9,17 @@
 //! So when a group is given, the input is a row ahead. Where the plan keeps a row per group, the kept row is
 //! placed in the slot that the input reads into; the input's own row is held until the next call.
 
-use palisade_catalog::{Value, ValueRef};
+use palisade_catalog::Value;
 use palisade_expr::aggregate::Accumulator;
 use palisade_expr::context::values_size;
 use palisade_expr::hash_key::append_hash_key;
 use palisade_expr::place::At;
-use palisade_expr::{Expr, Slot, SqlAttempt, SqlResult};
-use palisade_plan::Operator;
-use smallvec::SmallVec;
+use palisade_expr::{Expr, Slot};
 
-use super::aggregate::Grouping;
+use super::aggregate::{Grouping, take_at_hand};
 use super::{ExecContext, State, settled};
+use palisade_plan::Operator;
+use palisade_expr::{SqlAttempt, SqlResult};
 
 /// A group that is being added up, or is to be given.
 #[derive(Debug)]
@@ -125,8 +124,8 @@ impl GroupedState {
         cx.take_turns(1 + plan.aggregates.len() as u32)
     }
 
-    /// Adds the row at hand to the current group if its values are the very same and the aggregates take
-    /// their arguments as they are; if not, adds nothing.
+    /// Adds the row at hand to the current group if its values are the very same and the aggregates take their
+    /// arguments as they are; if not, adds nothing.
     fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
         let Some(group) = &mut self.current else { return Ok(false) };
         let mut known = plan.group.iter().zip(&group.values);
@@ -137,22 +136,7 @@ impl GroupedState {
         if !is_same {
             return Ok(false);
         }
-        let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
-        for (accumulator, spec) in group.accumulators.iter().zip(plan.aggregates) {
-            let value = match &spec.arguments[..] {
-                [] => Some(Ok(ValueRef::Int(1))),
-                [argument] => argument.borrow_from(cx.at_hand()),
-                _ => None,
-            };
-            match value {
-                Some(Ok(value)) if accumulator.takes(value) => values.push(value),
-                _ => return Ok(false),
-            }
-        }
-        for ((accumulator, spec), value) in group.accumulators.iter_mut().zip(plan.aggregates).zip(values) {
-            accumulator.take(value, spec)?;
-        }
-        Ok(true)
+        take_at_hand(cx, &mut group.accumulators, plan.aggregates)
     }
 
     /// Counts the row at hand, whose group has these values: in the current group, or in a new one, which
