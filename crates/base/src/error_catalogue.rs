@@ -458,7 +458,9 @@ error_codes! {
     ER_DEPENDENT_BY_GENERATED_COLUMN = 3108, "HY000", "Column '%s' has a generated column dependency.";
     ER_GENERATED_COLUMN_REF_AUTO_INC = 3109, "HY000", "Generated column '%s' cannot refer to auto-increment column.";
     ER_ACCOUNT_HAS_BEEN_LOCKED = 3118, "HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
+    ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME = 3125, "HY000", "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
     ER_WARN_CONFLICTING_HINT = 3126, "HY000", "Hint %s is ignored as conflicting/duplicated";
+    ER_WARN_UNKNOWN_QB_NAME = 3127, "HY000", "Query block name %s is not found for %s hint";
     ER_UNRESOLVED_HINT_NAME = 3128, "HY000", "Unresolved name %s for %s hint";
     ER_SQL_MODE_MERGED = 3135, "HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
     ER_INVALID_JSON_TEXT = 3140, "22032", "Invalid JSON text: \"%s\" at position %u in value for column '%-.200s'.";
@@ -538,6 +540,7 @@ error_codes! {
     ER_PERSIST_ONLY_ACCESS_DENIED_ERROR = 3630, "42000", "Access denied; you need %s privileges for this operation";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     ER_NOT_HINT_UPDATABLE_VARIABLE = 3637, "HY000", "Variable %s cannot be set using SET_VAR hint.";
+    ER_RESOURCE_GROUP_NOT_EXISTS = 3651, "HY000", "Resource Group '%s' does not exist.";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
     ER_TF_FORBIDDEN_JOIN_TYPE = 3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%.192s'";
     ER_DISK_FULL_NOWAIT = 3675, "HY000", "Create table/tablespace '%-.192s' failed, as disk is full";

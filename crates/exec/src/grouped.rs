@@ -18,8 +18,8 @@ use palisade_expr::{Expr, Slot};
 
 use super::aggregate::{Grouping, take_at_hand};
 use super::{ExecContext, State, settled};
-use palisade_plan::Operator;
 use palisade_expr::{SqlAttempt, SqlResult};
+use palisade_plan::Operator;
 
 /// A group that is being added up, or is to be given.
 #[derive(Debug)]

@@ -107,6 +107,8 @@ session_variables! { |settings, system|
         },
     /// `profiling`.
     profiling: bool = settings.bool(sysvar::PROFILING),
+    /// `optimizer_switch`.
+    optimizer: OptimizerSwitches = OptimizerSwitches::of(settings.text(sysvar::OPTIMIZER_SWITCH).unwrap_or_default()),
     explain_format: ExplainVariable = match settings.enumerated(sysvar::EXPLAIN_FORMAT) {
             2 => ExplainVariable::Tree,
             3 => ExplainVariable::Json,
@@ -123,6 +125,42 @@ pub enum CompletionType {
     NoChain,
     Chain,
     Release,
+}
+
+/// The flags of `optimizer_switch` that the planner obeys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the flag")]
+pub struct OptimizerSwitches {
+    pub block_nested_loop: bool,
+    pub semijoin: bool,
+    pub use_index_extensions: bool,
+    pub derived_merge: bool,
+    pub use_invisible_indexes: bool,
+    pub prefer_ordering_index: bool,
+    pub derived_condition_pushdown: bool,
+}
+
+impl OptimizerSwitches {
+    /// Those of a value of the variable, which names all flags.
+    fn of(value: &str) -> OptimizerSwitches {
+        let is_on = |flag: &str| value.split(',').any(|switch| switch == flag);
+        OptimizerSwitches {
+            block_nested_loop: is_on("block_nested_loop=on"),
+            semijoin: is_on("semijoin=on"),
+            use_index_extensions: is_on("use_index_extensions=on"),
+            derived_merge: is_on("derived_merge=on"),
+            use_invisible_indexes: is_on("use_invisible_indexes=on"),
+            prefer_ordering_index: is_on("prefer_ordering_index=on"),
+            derived_condition_pushdown: is_on("derived_condition_pushdown=on"),
+        }
+    }
+}
+
+impl Default for OptimizerSwitches {
+    /// Those of the declared default.
+    fn default() -> Self {
+        SessionVariables::default().optimizer
+    }
 }
 
 /// `explain_format`.

@@ -72,6 +72,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) deprecated: Vec<Deprecated>,
     /// The hints that have been read, in order.
     pub(crate) hints: Vec<Hint>,
+    /// Query blocks that have begun.
+    pub(crate) blocks: u32,
+    /// The statement is an INSERT, REPLACE, UPDATE or DELETE.
+    pub(crate) changes_rows: bool,
     /// Tokens until [`watch`](Self::watch) is asked.
     until_look: u32,
     /// Whether to read on.
@@ -108,6 +112,8 @@ impl<'a> Parser<'a> {
             on_duplicate: false,
             deprecated: Vec::new(),
             hints: Vec::new(),
+            blocks: 0,
+            changes_rows: false,
             until_look: TOKENS_A_LOOK,
             watch: None,
             stopped: false,

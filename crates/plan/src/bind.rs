@@ -30,6 +30,7 @@ pub mod expr;
 mod extremes;
 pub mod from;
 mod grouping;
+pub mod hints;
 mod is_null;
 pub mod json;
 pub mod literal;
@@ -125,6 +126,8 @@ pub struct BindingSession<'a> {
     pub locks: Option<&'a SessionLocks>,
     /// Set where planning [gives way](Pace::checkpoint).
     pub gives_way: &'a AtomicBool,
+    /// What hints say of the statement's query blocks, if there are any.
+    pub hints: Option<&'a hints::StatementHints>,
 }
 
 /// Binds one statement.
@@ -194,6 +197,8 @@ pub struct Binder<'a> {
     pub bound: usize,
     /// What it has cost so far, and whether it is to end.
     pub pace: Pace<'a>,
+    /// What hints say of its query blocks, if there are any.
+    pub hints: Option<hints::StatementHints>,
     /// Whether the plan is explained: its operators are [noted](crate::note).
     pub notes: bool,
 }
@@ -208,7 +213,7 @@ impl<'a> Binder<'a> {
         dictionary: &'a Dictionary,
         parameters: &'a [Value],
     ) -> Self {
-        let BindingSession { view, locks, gives_way } = session;
+        let BindingSession { view, locks, gives_way, hints } = session;
         Binder {
             session: view.state,
             view,
@@ -242,6 +247,7 @@ impl<'a> Binder<'a> {
             warnings: Vec::new(),
             bound: 0,
             pace: Pace::new(view.state, host, gives_way),
+            hints: hints.cloned(),
             notes: false,
         }
     }
@@ -294,7 +300,8 @@ impl<'a> Binder<'a> {
     /// A query's logical plan as text: as it was bound, and as rules have rewritten it.
     pub fn rewritten(self, mut query: LogicalQuery) -> SqlResult<[String; 2]> {
         let bound = format!("{query}");
-        let mut statement = Statement { subqueries: self.subqueries, pace: &self.pace };
+        let switches = self.session.variables.optimizer;
+        let mut statement = Statement { subqueries: self.subqueries, pace: &self.pace, switches };
         statement.rewrite(Some(&mut query))?;
         Ok([bound, format!("{query}")])
     }
@@ -314,11 +321,13 @@ impl<'a> Binder<'a> {
         let subqueries = self.subqueries.into_iter().collect::<Option<Vec<LogicalQuery>>>();
         let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
         let subqueries = subqueries.into_iter().map(Some).collect();
-        let mut statement = Statement { subqueries, pace: &self.pace };
+        let switches = self.session.variables.optimizer;
+        let mut statement = Statement { subqueries, pace: &self.pace, switches };
         statement.rewrite(query.as_mut())?;
         let subqueries = statement.subqueries;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
+        planner.switches = switches;
         let mut query = lower(&mut planner, query)?;
         let planned = subqueries.into_iter().map(|query| query.map(|query| planner.query(query)).transpose());
         let mut subqueries: Vec<Option<Query>> = planned.collect::<SqlResult<_>>()?;

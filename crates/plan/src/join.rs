@@ -46,6 +46,7 @@ use palisade_expr::Expr;
 
 use super::cost;
 use super::grouped::WantedGroups;
+use super::hints::BlockHints;
 use super::logical::{JoinTree, Leaf};
 use super::lower::Planner;
 use super::{JoinKind, Operator};
@@ -90,6 +91,8 @@ pub struct Joining {
     pub limit: Option<f64>,
     /// Tables are joined as written.
     pub straight: bool,
+    /// What hints say.
+    pub hints: BlockHints,
 }
 
 /// The joins of a query block, planned.
@@ -344,6 +347,14 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         self.attach((planned, want), tables, right, self.on(on), kind, bound).filtered(above)
     }
 
+    /// Whether a hash table may join these tables.
+    fn may_hash(&self, left: TableSet, right: TableSet) -> bool {
+        let hints = &self.planner.joining.hints;
+        let (unhashed, hashed) = (self.in_slots(&hints.unhashed), self.in_slots(&hints.hashed));
+        let is_forbidden = unhashed.meets(right) || !left.is_empty() && left.is_within(unhashed);
+        !is_forbidden && (self.statement().switches.block_nested_loop || hashed.meets(right))
+    }
+
     /// Joins `right` to what is planned already, which has the tables `tables`.
     fn attach(
         &self,
@@ -370,7 +381,10 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
         let nested_weight = self.weighed(left.startup + inner.startup, nested_cost, want);
         let (startup, cost) = (hash_startup(&left, &alone), hash_cost(&left, &alone, rows));
-        if !keys.is_empty() && self.weighed(startup, cost, want) < nested_weight {
+        if !keys.is_empty()
+            && self.may_hash(tables, right_tables)
+            && self.weighed(startup, cost, want) < nested_weight
+        {
             let keeps = keys.iter().all(|key| key.conjunct.is_free)
                 && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
                 && self.is_free(right, right_tables);

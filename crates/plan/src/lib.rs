@@ -11,6 +11,7 @@
 //! | [`access`] | which index, which ranges: the access path of one table |
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`cost`] | what plans cost, and what is guessed |
+//! | [`hints`] | what hints say of a query block |
 //! | `extremes` | MIN and MAX at an index's end |
 //! | `grouped` | groups, and rows without duplicates, in the order of an index |
 //! | [`join`] | the order of joins, and how each is done |
@@ -36,6 +37,7 @@ pub mod cost;
 mod examined;
 mod extremes;
 mod grouped;
+pub mod hints;
 pub mod join;
 pub mod logical;
 pub mod lower;

@@ -30,6 +30,7 @@ use palisade_parser::ast::IndexHint;
 use palisade_schema::TableDecl;
 use palisade_session::sink::ColumnMeta;
 
+use super::hints::BlockHints;
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
 
@@ -121,6 +122,8 @@ pub struct Block {
     pub counts_all: bool,
     /// STRAIGHT_JOIN: tables are joined as written.
     pub straight: bool,
+    /// What hints say of it.
+    pub hints: BlockHints,
     /// More is read of its tables than its expressions say: by an enclosing statement that changes rows.
     pub whole_rows: bool,
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::Dictionary;
 use palisade_expr::order::SortKey;
+use palisade_expr::session_variables::OptimizerSwitches;
 use palisade_expr::{Expr, Node, SqlResult};
 
 use super::conditions::OuterSlots;
@@ -32,6 +33,8 @@ pub struct Planner<'a> {
     pub pace: Pace<'a>,
     /// What of the data the plans of blocks were chosen by.
     pub premises: RefCell<Vec<Premise>>,
+    /// What it may do.
+    pub switches: OptimizerSwitches,
     /// Whether operators are [noted](super::note).
     pub notes: bool,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
@@ -78,7 +81,16 @@ impl<'a> Planner<'a> {
         };
         let outer = subqueries.iter().map(outer).collect();
         let premises = RefCell::default();
-        Planner { dictionary, parameters, pace, premises, notes: false, outer, tables: HashMap::new() }
+        Planner {
+            dictionary,
+            parameters,
+            pace,
+            premises,
+            switches: OptimizerSwitches::default(),
+            notes: false,
+            outer,
+            tables: HashMap::new(),
+        }
     }
 
     /// The query in this slot, which is planned before the joins that read it.
@@ -203,7 +215,8 @@ impl<'a> Planner<'a> {
                     slots
                 };
                 let wants_order = order.is_some();
-                let joining = Joining { local, used, order: order.clone(), limit, straight: block.straight };
+                let (order, hints) = (order.clone(), block.hints);
+                let joining = Joining { local, used, order, limit, straight: block.straight, hints };
                 let joined = self.joins(tree, conditions, joining)?;
                 Joined { ordered: joined.ordered && wants_order, ..joined }
             }

@@ -32,6 +32,7 @@ use self::semi_join::SemiJoin;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Leaf, LogicalQuery};
 use crate::pace::Pace;
+use palisade_expr::session_variables::OptimizerSwitches;
 
 pub use self::outer_to_inner::outer_to_inner;
 
@@ -52,6 +53,8 @@ pub struct Statement<'s, 'a> {
     pub subqueries: Vec<Option<LogicalQuery>>,
     /// What it has cost so far.
     pub pace: &'s Pace<'a>,
+    /// Which rules may be applied.
+    pub switches: OptimizerSwitches,
 }
 
 impl OuterSlots for Statement<'_, '_> {

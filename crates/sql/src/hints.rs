@@ -1,4 +1,5 @@
-//! The hint SET_VAR: system variables that have another value while one statement is planned and executed.
+//! The hints of a statement that is executed: what is wrong with them, and SET_VAR, by which system variables
+//! have another value while it is planned and executed. What they say of query blocks is [bound](palisade_plan::bind::hints).
 //!
 //! What is wrong with a hint is a warning, of the same kinds as in MySQL: a list that is no list of hints
 //! (1064), a variable that there is not (3128) or that no hint sets (3637), and the second value of one
@@ -11,9 +12,10 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_expr::services::Scope;
 use palisade_parser::Hint;
-use palisade_parser::hint::HintValue;
+use palisade_parser::hint::{BlockHint, HintForm, HintKind, HintValue};
 
 use crate::{Services, Session, SessionVariables, SystemVariables};
+use palisade_plan::bind::hints::{StatementHints, block_named, conflicts};
 
 /// The variables that SET_VAR sets in MySQL 9.7.
 #[rustfmt::skip]
@@ -32,6 +34,9 @@ const SETTABLE: &[&str] = &[
     "unique_checks", "updatable_views_with_limit", "use_secondary_engine", "windowing_use_high_precision",
     "xa_detach_on_prepare",
 ];
+
+/// The resource groups that there are.
+const RESOURCE_GROUPS: [&str; 2] = ["USR_default", "SYS_default"];
 
 /// What a session's variables were before the hints of the statement that it executes. Kept in the session,
 /// so that they are restored after a statement that a panic has ended, too.
@@ -63,8 +68,41 @@ pub(crate) fn warn(host: &dyn Services, session: &mut Session, hints: &[Hint]) {
                 mysql_error!(ER_WARN_CONFLICTING_HINT, format!("SET_VAR({name}={written}) "))
             }
             Hint::SetVariable { .. } => continue,
+            Hint::MisplacedLimit => mysql_error!(ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME),
+            Hint::Block(hint) => {
+                warn_of_block_hint(session, hints, position, hint);
+                continue;
+            }
         };
         session.state.warnings.warn(warning);
+    }
+}
+
+fn warn_of_block_hint(session: &mut Session, hints: &[Hint], position: usize, hint: &BlockHint) {
+    let warnings = &mut session.state.warnings;
+    if hint.kind == HintKind::ResourceGroup {
+        let name = hint.named.as_deref().unwrap_or_default();
+        if !RESOURCE_GROUPS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            warnings.warn(mysql_error!(ER_RESOURCE_GROUP_NOT_EXISTS, name));
+        }
+        return;
+    }
+    let named = hint.named.iter().filter(|_| hint.kind.form() != HintForm::Name);
+    let named = named.chain(hint.tables.iter().filter_map(|table| table.block.as_ref()));
+    // MySQL says nothing of a table's block in an order of tables.
+    let is_order = matches!(hint.kind, HintKind::JoinOrder | HintKind::JoinPrefix | HintKind::JoinSuffix);
+    let mut is_unknown = false;
+    for name in named.filter(|name| block_named(hints, name).is_none()) {
+        is_unknown = true;
+        if !is_order || hint.named.is_some() {
+            warnings.warn(mysql_error!(ER_WARN_UNKNOWN_QB_NAME, format!("`{name}`"), hint.kind.name()));
+        }
+    }
+    if is_unknown {
+        return;
+    }
+    for text in conflicts(hints, position, hint) {
+        warnings.warn(mysql_error!(ER_WARN_CONFLICTING_HINT, text));
     }
 }
 
@@ -92,7 +130,12 @@ pub(crate) fn keep_variables(session: &mut Session) {
 
 #[cold]
 fn apply_some(host: &(impl SystemVariables + ?Sized), session: &mut Session, hints: &[Hint]) {
+    let counts = |hint: &Hint| matches!(hint, Hint::SetVariable { .. } | Hint::Block(_));
+    if !hints.iter().any(counts) {
+        return;
+    }
     keep_variables(session);
+    session.block_hints = StatementHints::new(hints);
     for (position, hint) in hints.iter().enumerate() {
         let Hint::SetVariable { name, value, .. } = hint else { continue };
         if !is_settable(name) || is_repeated(hints, position, name) {
@@ -128,6 +171,7 @@ fn restore_some(session: &mut Session) {
     session.state.variables = variables;
     session.state.insert_id = insert_id;
     session.changed_settings.truncate(changed);
+    session.block_hints = None;
 }
 
 fn is_settable(name: &str) -> bool {

@@ -52,6 +52,8 @@ pub struct Session {
     pub state: SessionState,
     /// What the variables are again once the statement that is being executed has ended.
     pub(crate) before_hints: Option<Box<crate::hints::BeforeHints>>,
+    /// What the hints of that statement say of its query blocks.
+    pub(crate) block_hints: Option<palisade_plan::bind::hints::StatementHints>,
     /// System variables that were set, for the host: it tells clients that want to know.
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
@@ -112,6 +114,7 @@ impl Session {
         Session {
             state: SessionState::new(connection_id, user, client_host, variables, seed),
             before_hints: None,
+            block_hints: None,
             changed_settings: Vec::new(),
             multi_statements: false,
             transaction: None,
@@ -136,7 +139,8 @@ impl Session {
     /// What binding takes of it.
     pub(crate) fn binding(&self) -> BindingSession<'_> {
         let locks = self.locks.as_deref();
-        BindingSession { view: self.view(), locks, gives_way: &self.planning_gives_way }
+        let hints = self.block_hints.as_ref();
+        BindingSession { view: self.view(), locks, gives_way: &self.planning_gives_way, hints }
     }
 
     /// A binder of one of its statements.

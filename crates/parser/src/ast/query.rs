@@ -102,6 +102,9 @@ pub struct CommonTable {
 /// One SELECT ... HAVING, WINDOW.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Select {
+    /// Its number among the query blocks of the statement, from 1 in the order of the text: what hints call
+    /// `select#1`. 0 for one that no text has.
+    pub number: u32,
     /// DISTINCT, DISTINCTROW.
     pub distinct: bool,
     /// HIGH_PRIORITY, STRAIGHT_JOIN, SQL_*.

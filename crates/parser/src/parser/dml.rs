@@ -22,6 +22,7 @@ impl Parser<'_> {
     /// INSERT and REPLACE.
     pub(super) fn insert(&mut self) -> Parsed<Statement> {
         let replace = self.advance().keyword == Keyword::REPLACE;
+        self.changes_rows = true;
         self.hints();
         let priority = self.insert_priority(replace);
         let ignore = !replace && self.accept(Keyword::IGNORE);
@@ -125,6 +126,8 @@ impl Parser<'_> {
 
     pub(super) fn update(&mut self, with: Option<With>) -> Parsed<Statement> {
         self.advance();
+        self.blocks += 1;
+        self.changes_rows = true;
         self.hints();
         let low_priority = self.accept(Keyword::LOW_PRIORITY);
         let ignore = self.accept(Keyword::IGNORE);
@@ -144,6 +147,8 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self, with: Option<With>) -> Parsed<Statement> {
         self.advance();
+        self.blocks += 1;
+        self.changes_rows = true;
         self.hints();
         let (mut low_priority, mut quick, mut ignore) = (false, false, false);
         loop {

@@ -1,29 +1,18 @@
 //! The optimizer's hints: `SELECT /*+ MAX_EXECUTION_TIME(1000) */ ...`.
 //!
 //! They stand in a comment right behind SELECT, INSERT, REPLACE, UPDATE or DELETE, so the lexer passes over
-//! them, and the rules of those statements look there. Two have an effect: MAX_EXECUTION_TIME, which is an
-//! option of its SELECT, and SET_VAR, which counts for the whole statement. The others are read over by their
-//! names. As in MySQL a mistake ends the list, what stands before it counts, and of two that contradict each
-//! other the first does.
+//! them, and the rules of those statements look there. MAX_EXECUTION_TIME is an option of its SELECT; the others
+//! are noted for the statement, since a hint may be about another query block than the one that it stands in. As
+//! in MySQL a mistake ends the list, and what stands before it counts.
 
 use super::Parser;
 use crate::ParseError;
-use crate::hint::{Hint, HintValue};
+use crate::hint::{BlockHint, Hint, HintForm, HintKind, HintTable, HintValue};
 use crate::lexer::{Lexer, Token, TokenKind, is_space};
 use memchr::memmem;
 
 const OPEN: &[u8] = b"/*+";
 const CLOSE: &[u8] = b"*/";
-
-/// Hints that MySQL has and that say nothing here.
-#[rustfmt::skip]
-const WITHOUT_EFFECT: &[&str] = &[
-    "BKA", "BNL", "DERIVED_CONDITION_PUSHDOWN", "GROUP_INDEX", "HASH_JOIN", "INDEX", "INDEX_MERGE",
-    "JOIN_FIXED_ORDER", "JOIN_INDEX", "JOIN_ORDER", "JOIN_PREFIX", "JOIN_SUFFIX", "MERGE", "MRR", "NO_BKA", "NO_BNL",
-    "NO_DERIVED_CONDITION_PUSHDOWN", "NO_GROUP_INDEX", "NO_HASH_JOIN", "NO_ICP", "NO_INDEX", "NO_INDEX_MERGE",
-    "NO_JOIN_INDEX", "NO_MERGE", "NO_MRR", "NO_ORDER_INDEX", "NO_RANGE_OPTIMIZATION", "NO_SEMIJOIN", "NO_SKIP_SCAN",
-    "ORDER_INDEX", "QB_NAME", "RESOURCE_GROUP", "SEMIJOIN", "SKIP_SCAN", "SUBQUERY",
-];
 
 /// The comment with hints at the beginning of `gap`, what lies between a verb and the token behind it.
 pub(crate) fn comment(gap: &[u8]) -> Option<&[u8]> {
@@ -41,10 +30,15 @@ impl Parser<'_> {
         let comment = comment(gap)?;
         let start = self.token.start - gap.len() + gap.iter().position(|byte| !is_space(*byte))?;
         let inner = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
-        let mut reader = Reader { lexer: Lexer::new(inner, &self.options), limit: None, found: Vec::new() };
+        let lexer = Lexer::new(inner, &self.options);
+        let block = self.blocks.max(1);
+        let mut reader = Reader { lexer, block, limit: None, found: Vec::new() };
         let mistake = reader.list();
         let Reader { limit, found, .. } = reader;
         self.hints.extend(found);
+        if limit.is_some() && (self.changes_rows || self.blocks > 1) {
+            self.hints.push(Hint::MisplacedLimit);
+        }
         if let Err(at) = mistake {
             let text = self.lexer.text();
             let near = match at {
@@ -65,6 +59,8 @@ impl Parser<'_> {
 /// The hints of one comment.
 struct Reader<'a> {
     lexer: Lexer<'a>,
+    /// Number of the query block that they stand in.
+    block: u32,
     limit: Option<u32>,
     found: Vec<Hint>,
 }
@@ -76,24 +72,133 @@ impl Reader<'_> {
     fn list(&mut self) -> Read<()> {
         let mut name = self.lexer.next_token();
         loop {
-            self.hint(name)?;
-            name = self.lexer.next_token();
+            name = self.hint(name)?;
             if name.kind == TokenKind::End {
                 return Ok(());
             }
         }
     }
 
-    fn hint(&mut self, name: Token) -> Read<()> {
+    /// Reads a hint. Gives the token behind it.
+    fn hint(&mut self, name: Token) -> Read<Token> {
         let is = |word: &str| self.lexer.bytes(name).eq_ignore_ascii_case(word.as_bytes());
         match name.kind {
-            TokenKind::Word if is("MAX_EXECUTION_TIME") => self.limit(),
-            TokenKind::Word if is("SET_VAR") => self.set_variable(),
-            TokenKind::Word if WITHOUT_EFFECT.iter().any(|known| is(known)) => {
-                self.symbol(b'(')?;
-                self.skip_arguments()
+            TokenKind::Word if is("MAX_EXECUTION_TIME") => self.limit()?,
+            TokenKind::Word if is("SET_VAR") => self.set_variable()?,
+            TokenKind::Word => match HintKind::named(self.lexer.bytes(name)) {
+                Some(kind) => self.block_hint(kind)?,
+                None => return self.fail(name),
+            },
+            _ => return self.fail(name),
+        }
+        Ok(self.lexer.next_token())
+    }
+
+    /// `(@block t, t@block i, i)`, as far as hints of this kind have it.
+    fn block_hint(&mut self, kind: HintKind) -> Read<()> {
+        self.symbol(b'(')?;
+        let mut hint = BlockHint {
+            kind,
+            block: self.block,
+            named: None,
+            tables: Vec::new(),
+            indexes: Vec::new(),
+            strategies: Vec::new(),
+        };
+        let mut token = self.lexer.next_token();
+        if kind.form() == HintForm::Name {
+            hint.named = Some(self.name(token)?);
+            token = self.lexer.next_token();
+        } else if token.kind == TokenKind::Symbol(b'@') {
+            let name = self.lexer.next_token();
+            hint.named = Some(self.name(name)?);
+            token = self.lexer.next_token();
+        }
+        match kind.form() {
+            HintForm::Name | HintForm::Block => {}
+            HintForm::Tables => token = self.tables(&mut hint, token)?,
+            HintForm::Indexes => {
+                token = self.table(&mut hint, token)?;
+                token = self.list_until_end(token, |reader, token| {
+                    hint.indexes.push(reader.name(token)?);
+                    Ok(())
+                })?;
             }
-            _ => self.fail(name),
+            HintForm::Strategies => {
+                token = self.list_until_end(token, |reader, token| {
+                    let word = reader.text(token).to_ascii_uppercase();
+                    if token.kind != TokenKind::Word || !kind.strategies().contains(&word.as_str()) {
+                        return reader.fail(token);
+                    }
+                    hint.strategies.push(word);
+                    Ok(())
+                })?;
+                let is_one = kind != HintKind::Subquery || hint.strategies.len() == 1;
+                if !is_one {
+                    return self.fail(token);
+                }
+            }
+        }
+        if token.kind != TokenKind::Symbol(b')') {
+            return self.fail(token);
+        }
+        self.found.push(Hint::Block(hint));
+        Ok(())
+    }
+
+    /// Items with commas between them, if any, from `token` to the parenthesis that ends them, which is given.
+    fn list_until_end(
+        &mut self,
+        token: Token,
+        mut item: impl FnMut(&mut Self, Token) -> Read<()>,
+    ) -> Read<Token> {
+        let mut token = token;
+        if token.kind == TokenKind::Symbol(b')') {
+            return Ok(token);
+        }
+        loop {
+            item(self, token)?;
+            token = self.lexer.next_token();
+            if token.kind != TokenKind::Symbol(b',') {
+                return Ok(token);
+            }
+            token = self.lexer.next_token();
+        }
+    }
+
+    fn tables(&mut self, hint: &mut BlockHint, token: Token) -> Read<Token> {
+        let mut token = token;
+        if token.kind == TokenKind::Symbol(b')') {
+            return Ok(token);
+        }
+        loop {
+            token = self.table(hint, token)?;
+            if token.kind != TokenKind::Symbol(b',') {
+                return Ok(token);
+            }
+            token = self.lexer.next_token();
+        }
+    }
+
+    /// `t`, or `t@block` where the hint names no block itself. Gives the token behind it.
+    fn table(&mut self, hint: &mut BlockHint, token: Token) -> Read<Token> {
+        let mut table = HintTable { name: self.name(token)?, block: None };
+        let mut token = self.lexer.next_token();
+        if token.kind == TokenKind::Symbol(b'@') && hint.named.is_none() {
+            let name = self.lexer.next_token();
+            table.block = Some(self.name(name)?);
+            token = self.lexer.next_token();
+        }
+        hint.tables.push(table);
+        Ok(token)
+    }
+
+    /// A name, quoted or not.
+    fn name(&self, token: Token) -> Read<String> {
+        match token.kind {
+            TokenKind::Word | TokenKind::AtName if token.end > token.start => Ok(self.text(token)),
+            TokenKind::QuotedName => Ok(unquoted(&self.text(token))),
+            _ => self.fail(token),
         }
     }
 
@@ -142,21 +247,6 @@ impl Reader<'_> {
         };
         self.symbol(b')')?;
         self.found.push(Hint::SetVariable { name, value, written });
-        Ok(())
-    }
-
-    /// To behind the parenthesis that closes the one before.
-    fn skip_arguments(&mut self) -> Read<()> {
-        let mut open = 1u32;
-        while open > 0 {
-            let token = self.lexer.next_token();
-            match token.kind {
-                TokenKind::Symbol(b'(') => open += 1,
-                TokenKind::Symbol(b')') => open -= 1,
-                TokenKind::End | TokenKind::Invalid => return self.fail(token),
-                _ => {}
-            }
-        }
         Ok(())
     }
 

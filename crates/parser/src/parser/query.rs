@@ -293,7 +293,8 @@ impl Parser<'_> {
 
     fn select(&mut self) -> Parsed<(Select, Option<Into>)> {
         self.expect(Keyword::SELECT)?;
-        let mut select = Select::default();
+        self.blocks += 1;
+        let mut select = Select { number: self.blocks, ..Select::default() };
         select.options.max_execution_time = self.hints();
         self.select_options(&mut select);
         select.items = self.select_items()?;

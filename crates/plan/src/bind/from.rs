@@ -292,14 +292,16 @@ impl Binder<'_> {
         }
         self.locks_rows |= locks_rows;
         self.check_locks(&table, &alias, locks_rows)?;
-        let hints = factor.index_hints.clone();
-        for hint in &hints {
+        for hint in &factor.index_hints {
             for index in &hint.indexes {
                 if table.index_number(index).is_none() {
                     return Err(mysql_error!(ER_KEY_DOES_NOT_EXITS, index, alias));
                 }
             }
         }
+        let block = self.scope().block;
+        let hinted = self.index_hints(block, &alias, &table);
+        let hints = hinted.unwrap_or_else(|| factor.index_hints.clone());
         if self.scopes.len() > 1 {
             self.subquery_reads.push(table.clone());
         }

@@ -79,6 +79,8 @@ pub struct Source {
 /// A query block while it is bound.
 #[derive(Debug, Default)]
 pub struct Scope {
+    /// Number of the query block in the statement's text; 0 for one that no text has.
+    pub block: u32,
     /// Its tables.
     pub sources: Vec<Source>,
     /// Columns that an unqualified name does not find: the right sides of USING and NATURAL.

@@ -170,10 +170,14 @@ impl Binder<'_> {
             }
         }
         let keeps_sources = std::mem::take(&mut self.keeps_sources);
+        self.scope().block = select.number;
         self.scope().named_windows.clone_from(&select.windows);
         self.scope().group_width = select.group_by.len();
         self.scope().is_summed_up = select.rollup;
         let tree = self.from(&select.from)?;
+        if self.hints.is_some() {
+            self.note_hinted_tables(select.number);
+        }
         let conditions = match &select.filter {
             Some(filter) => self.filter(filter)?,
             None => Vec::new(),
@@ -199,6 +203,11 @@ impl Binder<'_> {
         let keys = self.block_keys(order_by, group.is_empty())?;
         let limit = self.limit(limit)?;
 
+        let local: Vec<usize> = self.scope().sources.iter().map(|source| source.slot).collect();
+        let (hints, is_straight) = match self.hints.is_some() {
+            true => self.block_hints(select.number, &local),
+            false => Default::default(),
+        };
         let mut scope = std::mem::take(self.scope());
         let mut output: Vec<Expr> =
             std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| member_itself(expr)).collect();
@@ -217,7 +226,6 @@ impl Binder<'_> {
             // One row has no order.
             finish.keys.clear();
         }
-        let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         let whole_rows = keeps_sources && !grouped;
         if whole_rows {
             self.kept_sources.clone_from(&scope.sources);
@@ -274,8 +282,9 @@ impl Binder<'_> {
             distinct,
             order: Order { keys, limit },
             counts_all: select.options.calc_found_rows,
-            straight: select.options.straight_join,
+            straight: select.options.straight_join || is_straight,
             whole_rows,
+            hints,
         }));
         Ok(LogicalQuery { body, output, columns, outer_slots, outer_columns })
     }

@@ -110,8 +110,47 @@ struct Graph<'g, 'p, 'a, 't> {
     first: Option<PartSet>,
     /// Which plan is looked for.
     want: Want,
+    /// For each part those that hints say are joined before it; empty if they say nothing.
+    before: Vec<PartSet>,
     /// Parts as inner sides of a nested loop, by which of those near are on its left side.
     inners: RefCell<HashMap<(usize, PartSet), Planned<'t>>>,
+}
+
+/// For each part those that hints say are joined before it, itself and what is beyond aside; nothing if they
+/// say nothing of these parts.
+fn orders<'t>(planning: &Planning<'_, '_, 't>, parts: &[Part<'t>]) -> Vec<PartSet> {
+    let pairs = &planning.planner.joining.hints.before;
+    if pairs.is_empty() || planning.planner.joining.straight {
+        return Vec::new();
+    }
+    let mut before = vec![PartSet::default(); parts.len()];
+    let part_of = |slot: usize| {
+        let table = planning.in_slots(&[slot]);
+        parts.iter().position(|part| !table.is_empty() && table.is_within(part.tables))
+    };
+    for (first, second) in pairs {
+        if let (Some(first), Some(second)) = (part_of(*first), part_of(*second))
+            && first != second
+            && let Some(before) = before.get_mut(second)
+        {
+            *before = before.with(PartSet::of(first));
+        }
+    }
+    // What is before a part is before those behind it, too; parts that are before each other have no order.
+    for _ in 0..before.len() {
+        let next: Vec<PartSet> = before
+            .iter()
+            .map(|own| {
+                own.parts().filter_map(|part| before.get(part)).fold(*own, |all, more| all.with(*more))
+            })
+            .collect();
+        before = next;
+    }
+    let is_cyclic = before.iter().enumerate().any(|(part, before)| before.meets(PartSet::of(part)));
+    match is_cyclic || before.iter().all(|before| before.count() == 0) {
+        true => Vec::new(),
+        false => before,
+    }
 }
 
 /// How two sets are joined.
@@ -185,9 +224,17 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
                 selectivity.push((*set, planning.selectivity_of(&same)));
             }
         }
-        let first = numbered().find(|(_, part)| part.alone.ordered).map(|(number, _)| PartSet::of(number));
+        let before = orders(planning, &parts);
+        if !before.is_empty() {
+            // An order that is asked for may join parts that no condition connects.
+            let all = (0..parts.len()).fold(PartSet::default(), |all, part| all.with(PartSet::of(part)));
+            near.iter_mut().for_each(|near| *near = all);
+        }
+        let leads = |number: &usize| before.get(*number).is_none_or(|before| before.count() == 0);
+        let mut ordered = numbered().filter(|(_, part)| part.alone.ordered).map(|(number, _)| number);
+        let first = ordered.find(leads).map(PartSet::of);
         let inners = RefCell::default();
-        Graph { planning, parts, near, edges, selectivity, bound, first, want, inners }
+        Graph { planning, parts, near, edges, selectivity, bound, first, want, before, inners }
     }
 
     /// The joins in the order in which they are written.
@@ -262,7 +309,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
     fn greedily(&self, set: PartSet) -> Option<Planned<'t>> {
         let mut first: Vec<usize> = match self.first.filter(|first| first.is_within(set)) {
             Some(first) => first.parts().collect(),
-            None => set.parts().collect(),
+            None => set.parts().filter(|part| !self.before(*part).meets(set)).collect(),
         };
         let promise = |part: &usize| {
             let alone = self.parts.get(*part).map(|part| &part.alone);
@@ -280,7 +327,8 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             let mut best: Option<(f64, PartSet, Planned<'t>)> = None;
             for number in set.without(joined).parts() {
                 let near = self.near.get(number).copied().unwrap_or_default();
-                if !near.meets(joined) {
+                let is_next = !self.before(number).meets(set.without(joined));
+                if !near.meets(joined) || !is_next {
                     continue;
                 }
                 if self.planning.is_over(UNITS_A_CANDIDATE) {
@@ -297,6 +345,11 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             (joined, planned) = (joined.with(right), next);
         }
         Some(planned)
+    }
+
+    /// The parts that hints say are joined before this one.
+    fn before(&self, part: usize) -> PartSet {
+        self.before.get(part).copied().unwrap_or_default()
     }
 
     /// What a plan is compared by.
@@ -368,6 +421,9 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         least: f64,
     ) -> Option<Planned<'t>> {
         let both = left_set.with(right_set);
+        if !self.before.is_empty() && left_set.parts().any(|part| self.before(part).meets(right_set)) {
+            return None;
+        }
         if self.first.is_some_and(|first| first.is_within(right_set))
             && !self.planning.planner.joining.straight
         {
@@ -389,7 +445,8 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             None => (nested_cost(left, right, right, rows), left.startup + right.startup, Way::Repeated),
         };
         let mut best = (weigh(startup, cost), way);
-        if edges().any(|edge| equality(edge).is_some()) {
+        let may_hash = self.planning.may_hash(left_tables, right_tables);
+        if may_hash && edges().any(|edge| equality(edge).is_some()) {
             let hashed = weigh(hash_startup(left, right), hash_cost(left, right, rows));
             if hashed < best.0 {
                 best = (hashed, Way::Hashed);

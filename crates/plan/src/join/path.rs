@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palisade_catalog::{Column, Index, SqlType, Value};
 use palisade_engine::{ReadMode, Table, TableStatistics};
-use palisade_parser::ast::{IndexHint, IndexHintKind};
+use palisade_parser::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use palisade_schema::{Named, TableDecl};
 
 use super::estimate::rows_found;
@@ -110,10 +110,15 @@ impl<'t> Planning<'_, '_, 't> {
         for (number, index) in table.indexes.iter().enumerate() {
             // The rows themselves can always be read, whatever the dictionary says of the index that they are
             // kept by.
-            if number != 0 && (index.invisible || !allowed(hints, &index.name)) {
+            let is_visible = !index.invisible || self.statement().switches.use_invisible_indexes;
+            let is_allowed = is_visible && allowed(hints, &index.name, IndexHintScope::Join);
+            if number != 0 && !is_allowed {
                 continue;
             }
-            let mut candidate = self.candidate(reading, number, index);
+            let mut candidate = match is_allowed || hints.is_empty() {
+                true => self.candidate(reading, number, index),
+                false => Candidate::of_whole(number),
+            };
             candidate.access.covering = number > 0
                 && !reading.locks
                 && match used {
@@ -121,7 +126,12 @@ impl<'t> Planning<'_, '_, 't> {
                     Some(None) => false,
                     None => true,
                 };
-            if let Some(backward) = wanted.and_then(|order| comes_in(table, &candidate.access, order)) {
+            let groups = wanted.is_some_and(|order| order.groups.is_some());
+            let scope = if groups { IndexHintScope::GroupBy } else { IndexHintScope::OrderBy };
+            let orders = allowed(hints, &index.name, scope);
+            if let Some(backward) =
+                wanted.filter(|_| orders).and_then(|order| comes_in(table, &candidate.access, order))
+            {
                 candidate.ordered = true;
                 candidate.access.backward = backward;
             }
@@ -173,7 +183,8 @@ impl<'t> Planning<'_, '_, 't> {
         let rows = candidate.rows.max(least);
         let groups = wanted.and_then(|order| order.groups.as_ref());
         let limit = wanted.and_then(|order| order.limit).filter(|_| self.is_single());
-        let rows = match limit.filter(|_| candidate.ordered) {
+        let prefers_order = self.statement().switches.prefer_ordering_index;
+        let rows = match limit.filter(|_| candidate.ordered && prefers_order) {
             Some(limit) => {
                 let wanted = groups
                     .map_or(limit, |groups| limit * self.rows_per_group(reading, candidate, &groups.columns));
@@ -202,10 +213,15 @@ impl<'t> Planning<'_, '_, 't> {
             }
         };
         sum += self.arranging(wanted, candidate.ordered, found);
-        let forced = |hint: &IndexHint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty();
+        let is_of_join = |hint: &IndexHint| hint.scope.is_none_or(|scope| scope == IndexHintScope::Join);
+        let forced = |hint: &IndexHint| {
+            hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty() && is_of_join(hint)
+        };
         if leaf.hints.iter().any(forced) {
             let name = leaf.table.indexes.get(access.index).map_or("", |index| &index.name);
-            if !candidate.is_narrowed() && access.index == 0 || !allowed(&leaf.hints, name) {
+            if !candidate.is_narrowed() && access.index == 0
+                || !allowed(&leaf.hints, name, IndexHintScope::Join)
+            {
                 sum += cost::EXCLUDED;
             }
         }
@@ -273,7 +289,8 @@ impl<'t> Planning<'_, '_, 't> {
             let (column, prefix) = (usize::from(part.column), part.prefix.is_some());
             let Some(Column { sql_type, .. }) = table.columns.get(column) else { break };
             // The one row is found: what else there is about it stays in the filter.
-            if position == own && finds_one(index, &access) {
+            let is_extended = number == 0 || self.statement().switches.use_index_extensions;
+            if position == own && (finds_one(index, &access) || !is_extended) {
                 break;
             }
             let found = pool.iter().enumerate().filter(|(_, conjunct)| usable(conjunct)).find_map(
@@ -287,7 +304,8 @@ impl<'t> Planning<'_, '_, 't> {
                 if position >= own && number > 0 && access.equals.is_empty() {
                     break;
                 }
-                if !prefix {
+                let reads_ranges = self.planner.joining.hints.reads_ranges(slot, number);
+                if !prefix && reads_ranges {
                     let known = used.len();
                     self.ranges(reading, (column, sql_type), &mut access, &mut taken, &mut used);
                     let others = used.iter().skip(known).filter_map(|at: &usize| pool.get(*at));
@@ -447,6 +465,19 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Reading all of an index.
+    fn of_whole(index: usize) -> Candidate {
+        Candidate {
+            access: Access { index, ..Access::default() },
+            taken: Vec::new(),
+            used: Vec::new(),
+            rows: 0.0,
+            is_looked_at: false,
+            ordered: false,
+            parameterised: false,
+        }
+    }
+
     fn residual(&self, pool: &Pool) -> usize {
         pool.len() - self.taken.len()
     }
@@ -466,13 +497,15 @@ impl Candidate {
     }
 }
 
-fn allowed(hints: &[IndexHint], name: &str) -> bool {
+/// Whether hints leave an index for a use.
+fn allowed(hints: &[IndexHint], name: &str, use_for: IndexHintScope) -> bool {
     let names = |hint: &IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
-    let mut listed = hints.iter().filter(|hint| hint.kind != IndexHintKind::Ignore).peekable();
+    let mut about = hints.iter().filter(|hint| hint.scope.is_none_or(|scope| scope == use_for));
+    let mut listed = about.clone().filter(|hint| hint.kind != IndexHintKind::Ignore).peekable();
     if listed.peek().is_some() && !listed.any(names) {
         return false;
     }
-    !hints.iter().any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
+    !about.any(|hint| hint.kind == IndexHintKind::Ignore && names(hint))
 }
 
 /// How many rows a reading of a virtual table gives, and what it costs, where there are so many stored

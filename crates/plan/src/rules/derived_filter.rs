@@ -23,9 +23,14 @@ pub(super) struct DerivedFilter;
 impl Rule for DerivedFilter {
     fn apply(&self, block: &mut Block, _output: &mut [Expr], statement: &mut Statement<'_, '_>) {
         let Some(tree) = &mut block.tree else { return };
-        let conditions = &mut block.conditions;
+        let (conditions, hints) = (&mut block.conditions, &block.hints);
         preserved(tree, &mut |leaf| {
             let Leaf::Derived { slot, query, .. } = leaf else { return };
+            let may_push = !hints.unpushed.contains(slot)
+                && (statement.switches.derived_condition_pushdown || hints.pushed.contains(slot));
+            if !may_push {
+                return;
+            }
             conditions.retain(|condition| {
                 let is_about = slots_of(condition, statement) == [*slot]
                     && is_movable(condition)

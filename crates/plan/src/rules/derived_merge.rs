@@ -42,6 +42,8 @@ impl Rule for DerivedMerge {
         let mut tables = tree.count();
         let mut merged = Vec::new();
         let mut conditions = Vec::new();
+        let hints = &block.hints;
+        let mut inner_hints = Vec::new();
         let mut merge = |tree: &mut JoinTree, is_inner: bool| {
             let JoinTree::Leaf(Leaf::Derived { slot, query, .. }) = tree else { return };
             let slot = *slot;
@@ -52,8 +54,11 @@ impl Rule for DerivedMerge {
                 own.slots(&mut own_slots);
             }
             let is_read = statement.subqueries.iter().flatten().any(|own| own.outer_slots.contains(&slot));
+            let may_merge = !hints.unmerged.contains(&slot)
+                && (statement.switches.derived_merge || hints.merged.contains(&slot));
             // Where WITH ROLLUP sums up, columns of a group's row are NULL by their places.
-            if is_summed_up
+            if !may_merge
+                || is_summed_up
                 || is_read
                 || !is_mergeable(query, is_inner, &own_slots)
                 || tables + query.table_count() > MAX_TABLES + 1
@@ -63,6 +68,7 @@ impl Rule for DerivedMerge {
             let query = std::mem::replace(&mut **query, LogicalQuery::nothing());
             let Body::Block(inner) = query.body else { return };
             let Some(own) = inner.tree else { return };
+            inner_hints.push(inner.hints);
             tables += own.count() - 1;
             *tree = match is_inner {
                 true => {
@@ -79,6 +85,7 @@ impl Rule for DerivedMerge {
         };
         visit(&mut tree, true, &mut merge);
         block.tree = Some(tree);
+        inner_hints.into_iter().for_each(|hints| block.hints.extend(hints));
         for Merged { slot, values, own_slots } in &merged {
             change_block(block, &mut |expr| substitute(expr, *slot, values));
             output.iter_mut().for_each(|expr| substitute(expr, *slot, values));

@@ -22,6 +22,7 @@ use palisade_expr::{Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 
 use super::substitute::{is_repeatable, slots_of, substitute};
 use super::{Block, Rule, Statement};
+use crate::hints::BlockHints;
 use crate::logical::{Body, Distinct, JoinTree, Leaf, LogicalQuery, MAX_TABLES};
 
 /// The rule.
@@ -36,7 +37,10 @@ impl Rule for SemiJoin {
         let mut conditions = Vec::with_capacity(block.conditions.len());
         for condition in std::mem::take(&mut block.conditions) {
             match joined(&condition, &tree, statement) {
-                Some(join) => tree = placed(tree, join, statement),
+                Some(mut join) => {
+                    block.hints.extend(std::mem::take(&mut join.hints));
+                    tree = placed(tree, join, statement);
+                }
                 None => conditions.push(condition),
             }
         }
@@ -50,6 +54,7 @@ struct Join {
     right: JoinTree,
     on: Vec<Expr>,
     anti: bool,
+    hints: BlockHints,
 }
 
 /// The join that a condition is, if it is one. The subquery is taken from the statement then.
@@ -68,7 +73,14 @@ fn joined(condition: &Expr, tree: &JoinTree, statement: &mut Statement<'_, '_>) 
     if anti && may_be_unknown(subquery, query) {
         return None;
     }
-    if !is_joinable(query) || tree.count() + query.table_count() > MAX_TABLES {
+    let hinted = match &query.body {
+        Body::Block(block) => block.hints.semi_join,
+        _ => None,
+    };
+    if !hinted.unwrap_or(statement.switches.semijoin)
+        || !is_joinable(query)
+        || tree.count() + query.table_count() > MAX_TABLES
+    {
         return None;
     }
     let mut slots = Vec::new();
@@ -82,7 +94,7 @@ fn joined(condition: &Expr, tree: &JoinTree, statement: &mut Statement<'_, '_>) 
     let mut right = block.tree?;
     on.extend(block.conditions);
     take_correlated(&mut right, &slots, statement, &mut on);
-    Some(Join { right, on, anti })
+    Some(Join { right, on, anti, hints: block.hints })
 }
 
 /// Whether a subquery asks for rows that are not there; `None` if it asks for something else.
@@ -235,7 +247,7 @@ fn placed(tree: JoinTree, join: Join, statement: &Statement<'_, '_>) -> JoinTree
 
 impl Join {
     fn over(self, left: JoinTree) -> JoinTree {
-        let Join { right, on, anti } = self;
+        let Join { right, on, anti, .. } = self;
         JoinTree::Semi { left: Box::new(left), right: Box::new(right), on, anti }
     }
 }

@@ -16,6 +16,7 @@ use palisade_plan::Plan;
 use smallvec::SmallVec;
 
 use crate::Session;
+use palisade_expr::session_variables::OptimizerSwitches;
 
 /// Plans kept of one statement.
 const MAX_PLANS: usize = 4;
@@ -81,6 +82,7 @@ pub(crate) struct Conditions {
     auto_is_null: bool,
     div_precision_increment: u8,
     group_concat_max_len: u64,
+    optimizer: OptimizerSwitches,
     kinds: SmallVec<[u8; 16]>,
 }
 
@@ -99,6 +101,7 @@ impl Conditions {
             auto_is_null: variables.sql_auto_is_null,
             div_precision_increment: variables.div_precision_increment,
             group_concat_max_len: variables.group_concat_max_len,
+            optimizer: variables.optimizer,
             kinds: parameters.iter().map(kind).collect(),
         }
     }
@@ -116,6 +119,7 @@ impl Conditions {
             && self.auto_is_null == variables.sql_auto_is_null
             && self.div_precision_increment == variables.div_precision_increment
             && self.group_concat_max_len == variables.group_concat_max_len
+            && self.optimizer == variables.optimizer
             && self.database == session.state.database
     }
 }

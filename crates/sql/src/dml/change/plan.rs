@@ -44,7 +44,7 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         ));
     }
     binder.read_mode = ReadMode::Change;
-    binder.scopes.push(Scope::default());
+    binder.scopes.push(Scope { block: 1, ..Scope::default() });
     let blind = single && update.filter.is_none() && update.order_by.is_empty();
     binder.blind = blind;
     if let [TableReference::Table(factor)] = update.tables.as_slice() {
@@ -122,7 +122,7 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
     }
     // Unlike an UPDATE, as in MySQL: it waits for rows that are being changed, and judges what they become.
     binder.read_mode = ReadMode::ChangeJoined;
-    binder.scopes.push(Scope::default());
+    binder.scopes.push(Scope { block: 1, ..Scope::default() });
     let (tree, names, single) = match &delete.target {
         DeleteTarget::Single(reference) => {
             binder.blind = delete.filter.is_none() && delete.order_by.is_empty();
@@ -228,9 +228,19 @@ fn finish_change(
         }
         _ => None,
     };
+    let (hints, is_straight) = match binder.hints.is_some() {
+        true => {
+            binder.scopes.push(scope);
+            binder.note_hinted_tables(1);
+            let hints = binder.block_hints(1, &local);
+            binder.scopes.pop();
+            hints
+        }
+        false => Default::default(),
+    };
     let used = local.iter().map(|slot| (*slot, None)).collect();
     let wants_order = order.is_some();
-    let mut joining = Joining { local, used, order, limit: None, straight: false };
+    let mut joining = Joining { local, used, order, limit: None, straight: is_straight, hints };
     let needs_key = binder.session.variables.sql_safe_updates && limit.is_none();
     let mut collect = false;
     let plan = binder.finish_with(None, |planner, _| {
