@@ -259,7 +259,7 @@ system_variables! {
     HAVE_RTREE_KEYS = "have_rtree_keys", Global, fixed, text("NO"), "Whether there are SPATIAL indexes.";
     HAVE_STATEMENT_TIMEOUT = "have_statement_timeout", Global, fixed, text("YES"), COMPATIBLE;
     HAVE_SYMLINK = "have_symlink", Global, fixed, text("DISABLED"), COMPATIBLE;
-    HISTOGRAM_GENERATION_MAX_MEM_SIZE = "histogram_generation_max_mem_size", Both, dynamic, uint(20000000, 1000000, u64::MAX, Bytes), COMPATIBLE;
+    HISTOGRAM_GENERATION_MAX_MEM_SIZE = "histogram_generation_max_mem_size", Both, dynamic, uint(20000000, 1000000, u64::MAX, Bytes), "Bytes that values may take while histograms are made of them; of columns with more values a random sample of the rows is taken.";
     HOST_CACHE_SIZE = "host_cache_size", Global, dynamic, uint(703, 0, 65536, Plain), COMPATIBLE;
     HOSTNAME = "hostname", Global, fixed, text(""), "Name of the machine.";
     IDENTITY = "identity", Session, dynamic, uint(0, 0, u64::MAX, Plain), "Same as last_insert_id.";

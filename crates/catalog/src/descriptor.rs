@@ -14,12 +14,15 @@
 mod binary;
 mod check;
 
+use std::sync::Arc;
+
 use palisade_base::{PageNo, SpaceId};
 
 pub use binary::{DescriptorError, FORMAT_VERSION};
 pub use check::{MAX_COLUMNS, MAX_INDEX_PARTS};
 
 use crate::collation::CollationId;
+use crate::histogram::Histogram;
 use crate::key::KeyCodec;
 use crate::row::RowLayout;
 use crate::types::SqlType;
@@ -103,6 +106,8 @@ pub struct Column {
     pub ordinal: Option<u16>,
     /// Its value in rows that were written before the column was added.
     pub instant_default: Value,
+    /// How its values are distributed, if ANALYZE TABLE ... UPDATE HISTOGRAM has looked.
+    pub histogram: Option<Arc<Histogram>>,
 }
 
 impl Column {
@@ -123,6 +128,7 @@ impl Column {
             comment: String::new(),
             ordinal: Some(ordinal),
             instant_default: Value::Null,
+            histogram: None,
         }
     }
 

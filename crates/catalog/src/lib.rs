@@ -12,6 +12,7 @@
 //! | [`key`] | memcomparable index keys, and reading columns back from them |
 //! | [`store`] | what happens to a value on its way into a column: range checks, truncation, MySQL's errors |
 //! | [`number`] | numbers as text, as MySQL reads and prints them |
+//! | [`histogram`] | how the values of a column are distributed |
 //! | [`json`] | validation and normalisation of JSON text |
 //! | `part` | parts of texts by places within them |
 //! | [`verbatim`] | values as bytes and back, for temporary files |
@@ -27,6 +28,7 @@ pub mod collation;
 pub mod decimal;
 pub mod descriptor;
 mod field;
+pub mod histogram;
 pub mod json;
 pub mod key;
 pub mod number;

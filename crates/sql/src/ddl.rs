@@ -12,6 +12,7 @@
 //! | [`rows`] | the rows of a table whose definition changes |
 //! | `from_query` | CREATE TABLE ... SELECT |
 //! | `question` | what a statement asks of the tables it has locked |
+//! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
 //! | `stored` | DROP of stored programs and views |
 //!
@@ -29,6 +30,7 @@ pub mod conversion;
 pub mod expression;
 pub mod foreign;
 mod from_query;
+pub(crate) mod histogram;
 mod log_tables;
 pub mod maintain;
 mod page_sink;
@@ -377,6 +379,7 @@ impl Ddl<'_> {
                 expression::rename_checks(&mut def);
                 for (place, column) in def.columns.iter_mut().enumerate() {
                     column.ordinal = Some(place as u16);
+                    column.histogram = None;
                 }
                 def
             }

@@ -7,9 +7,10 @@
 //! or 1, which says no to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own
 //! versions of Unicode; columns of earlier versions keep the order their indexes are in. Version 4 is that of
 //! tables of several partitions: space and trees of the first are where those of the table were, those of the
-//! others at the end. Others are written as version 3, so that a server of that version reads them. Whatever
-//! the bytes are, reading gives an error, not a panic, and what is read is a definition, not yet a table:
-//! `Table::new` checks it.
+//! others at the end. Version 5 is that of tables with histograms, which are behind the partitions, each with
+//! the place of its column. What needs none of this is written as version 3, so that a server of that version
+//! reads it. Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition,
+//! not yet a table: `Table::new` checks it.
 
 use std::sync::Arc;
 
@@ -22,12 +23,15 @@ use super::{
 };
 use crate::collation::{Collation, CollationId};
 use crate::decimal::{Decimal, ParseEnd};
+use crate::histogram::{Bucket, Histogram};
 use crate::temporal::{Date, DateTime, Time, Timestamp};
 use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
-/// The latest version that is read, and that a table of several partitions is written in.
-pub const FORMAT_VERSION: u8 = 4;
+/// The latest version that is read, and that a table with histograms is written in.
+pub const FORMAT_VERSION: u8 = 5;
+/// The version that a table of several partitions is written in.
+pub(super) const PARTITIONED: u8 = 4;
 /// The version that all else is written in.
 pub(super) const UNPARTITIONED: u8 = 3;
 
@@ -103,6 +107,15 @@ impl Binary for bool {
             1 => Ok(true),
             _ => Err(DescriptorError::Damaged("a flag is neither 0 nor 1")),
         }
+    }
+}
+
+impl Binary for f64 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+    fn get(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(f64::from_le_bytes(from.array()?))
     }
 }
 
@@ -198,9 +211,11 @@ macro_rules! binary_struct {
     };
 }
 
-/// Implements [`Binary`] for a struct that keeps some of its flags in one byte.
+/// Implements [`Binary`] for a struct that keeps some of its flags in one byte. What is `elsewhere` is filled
+/// in afterwards.
 macro_rules! binary_struct_with_flags {
-    ($type:ident { $($before:ident),* $(,)? } flags { $($flag:ident),* } { $($after:ident),* $(,)? }) => {
+    ($type:ident { $($before:ident),* $(,)? } flags { $($flag:ident),* } { $($after:ident),* $(,)? }
+        elsewhere { $($absent:ident: $filler:expr),* }) => {
         impl Binary for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 $(self.$before.put(out);)*
@@ -211,7 +226,7 @@ macro_rules! binary_struct_with_flags {
                 $(let $before = Binary::get(from)?;)*
                 let [$($flag),*] = get_flags(from)?;
                 $(let $after = Binary::get(from)?;)*
-                Ok($type { $($before,)* $($flag,)* $($after,)* })
+                Ok($type { $($before,)* $($flag,)* $($after,)* $($absent: $filler,)* })
             }
         }
     };
@@ -258,7 +273,19 @@ binary_struct_with_flags!(Column {
     comment,
     ordinal,
     instant_default,
+} elsewhere { histogram: None });
+binary_struct!(Bucket { lower, upper, cumulative, distinct });
+binary_struct!(Histogram {
+    is_singleton,
+    buckets,
+    nulls,
+    collation,
+    updated_us,
+    sampling_rate,
+    buckets_specified,
+    auto_update,
 });
+binary_struct!(Measured { column, histogram });
 binary_struct!(IndexTree { id, root });
 
 /// The number that stands for no tree and no space: the dictionary of an engine gives none of that number.
@@ -347,6 +374,31 @@ fn add_partitions(def: &mut TableDef, later: Vec<Later>) -> Result<()> {
         }
         def.partitions.push(PartitionDef { space });
         def.indexes.iter_mut().zip(trees).for_each(|(index, tree)| index.trees.push(tree));
+    }
+    Ok(())
+}
+
+/// The histogram of a column.
+struct Measured {
+    column: u16,
+    histogram: Histogram,
+}
+
+/// The histograms of a table's columns.
+fn histograms(def: &TableDef) -> Vec<Measured> {
+    let measured = |(place, column): (usize, &Column)| {
+        let histogram = column.histogram.as_deref()?.clone();
+        Some(Measured { column: place as u16, histogram })
+    };
+    def.columns.iter().enumerate().filter_map(measured).collect()
+}
+
+fn add_histograms(def: &mut TableDef, histograms: Vec<Measured>) -> Result<()> {
+    for Measured { column, histogram } in histograms {
+        let Some(column) = def.columns.get_mut(usize::from(column)) else {
+            return Err(DescriptorError::Damaged("a histogram is of no column"));
+        };
+        column.histogram = Some(Arc::new(histogram));
     }
     Ok(())
 }
@@ -591,11 +643,19 @@ fn whole<T>(record: T, rest: &Reader<'_>) -> Result<T> {
 
 pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
     let later = later_partitions(def);
-    let version = if later.is_empty() { UNPARTITIONED } else { FORMAT_VERSION };
+    let histograms = histograms(def);
+    let version = match (later.is_empty(), histograms.is_empty()) {
+        (_, false) => FORMAT_VERSION,
+        (false, true) => PARTITIONED,
+        (true, true) => UNPARTITIONED,
+    };
     let mut out = vec![version];
     def.put(&mut out);
-    if version >= 4 {
+    if version >= PARTITIONED {
         later.put(&mut out);
+    }
+    if version >= FORMAT_VERSION {
+        histograms.put(&mut out);
     }
     out
 }
@@ -610,8 +670,11 @@ pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
             }
         }
     }
-    if version >= 4 {
+    if version >= PARTITIONED {
         add_partitions(&mut def, Binary::get(&mut from)?)?;
+    }
+    if version >= FORMAT_VERSION {
+        add_histograms(&mut def, Binary::get(&mut from)?)?;
     }
     whole(def, &from)
 }

@@ -3,7 +3,9 @@
 use palisade_base::prng::{Prng, test_seed};
 
 use super::*;
+use crate::histogram::{HistogramBuilder, Specification, data_type};
 use crate::testing::{random_row, random_table};
+use crate::value::ValueRef;
 
 fn random_def(prng: &mut Prng) -> TableDef {
     let mut def = random_table(prng);
@@ -118,10 +120,31 @@ fn a_partition_has_a_tree_of_each_index() {
         index.trees.push(IndexTree { id: 7, root: PageNo(3) });
     }
     assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
-    assert_eq!(def.to_bytes()[0], FORMAT_VERSION);
+    assert_eq!(def.to_bytes()[0], binary::PARTITIONED);
     // An index that is to be built has no tree yet.
     def.indexes.push(Index::new("new", vec![IndexPart::of(0)]));
     assert!(Table::new(def).is_ok());
+}
+
+#[test]
+fn histograms_are_kept_with_their_columns() {
+    let mut prng = Prng::new(test_seed(65));
+    let mut def = of_one_partition(&mut prng);
+    let before = def.to_bytes();
+    let place = def.columns.iter().position(|column| data_type(&column.sql_type).is_some()).unwrap();
+    let mut builder = HistogramBuilder::new(SqlType::INT, 1 << 20, 7);
+    (0..500).for_each(|number| builder.add(ValueRef::Int(number * number)));
+    let specification = Specification { buckets: 9, auto_update: true, now_us: 77 };
+    def.columns[place].histogram = Some(Arc::new(builder.finish(specification, 0.25)));
+    let bytes = def.to_bytes();
+    assert_eq!(bytes[0], FORMAT_VERSION);
+    assert_eq!(TableDef::from_bytes(&bytes).as_ref(), Ok(&def));
+    for length in 0..bytes.len() {
+        assert!(TableDef::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    // Without one it is what servers of version 3 read.
+    def.columns[place].histogram = None;
+    assert_eq!(def.to_bytes(), before);
 }
 
 #[test]

@@ -60,6 +60,26 @@ pub fn lines(cx: &mut Context<'_>, bytes: &[u8]) -> SqlResult<String> {
     Ok(out)
 }
 
+/// The same of a few bytes.
+pub fn encoded(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(length(bytes.len()));
+    for line in bytes.chunks(BYTES_A_LINE) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        put_line(line, &mut out);
+    }
+    out
+}
+
+/// The bytes that a short text in base 64 says; `None` if it is none.
+pub fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().collect();
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    read_digits(&digits, true, &mut out)?;
+    Some(out)
+}
+
 fn put_line(bytes: &[u8], out: &mut String) {
     #[expect(clippy::indexing_slicing, reason = "there is a digit for each value of six bits")]
     let digit = |bits: u32| char::from(DIGITS[(bits & 63) as usize]);

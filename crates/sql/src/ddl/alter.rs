@@ -32,7 +32,7 @@ use self::online::{Effects, Effort, Reason, Request};
 use super::column::DefinedColumn;
 use super::page_sink::PAGE_SINK;
 use super::rows::{RowCompleter, Source, converted, new_value};
-use super::{Definer, conversion, expression, foreign, question, table, types, unsupported};
+use super::{Definer, conversion, expression, foreign, histogram, question, table, types, unsupported};
 use crate::{SqlError, SqlResult};
 
 /// What the engine is to do.
@@ -157,6 +157,7 @@ impl Draft {
         table::warn_of_duplicates(definer, &draft.def, |index| {
             added.contains(&index.name) || shortened.contains(&index.name)
         });
+        draft.drop_histograms();
         draft.choose();
         Ok(draft)
     }
@@ -169,6 +170,18 @@ impl Draft {
     /// 1845 or 1846 if MySQL could not do so what the statement asks to be done in a certain way.
     pub fn judge(&self) -> SqlResult<()> {
         self.request.judge(&self.effects)
+    }
+
+    /// Where there is one row for each value a histogram has nothing to say.
+    fn drop_histograms(&mut self) {
+        for place in 0..self.def.columns.len() {
+            let unique = self.def.columns.get(place).is_some_and(|column| {
+                column.histogram.is_some() && histogram::is_unique(&self.def, &column.name)
+            });
+            if let Some(column) = self.def.columns.get_mut(place).filter(|_| unique) {
+                column.histogram = None;
+            }
+        }
     }
 
     fn read_expressions(&mut self, definer: &mut Definer<'_>) -> SqlResult<()> {
@@ -589,6 +602,7 @@ impl Draft {
                     false => Effort::Copied(Reason::ColumnType),
                 });
                 column.sql_type = converted;
+                column.histogram = None;
                 self.changed.rebuild = true;
             }
         }

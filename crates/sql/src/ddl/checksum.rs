@@ -99,7 +99,7 @@ impl Sql {
             Err(_) => Vec::new(),
         };
         let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, &[]);
-        let bound = match binder.query(&all_rows(name, &columns)) {
+        let bound = match binder.query(&all_rows(name, columns.iter().map(|column| &*column.name))) {
             Ok(bound) => bound,
             Err(error) if name.schema.eq_ignore_ascii_case("information_schema") => return Err(error),
             Err(error) => return Ok((shown, Err(error))),
@@ -114,17 +114,17 @@ fn shown_name(shown: &str) -> &str {
     shown.split_once('.').map_or(shown, |(_, table)| table)
 }
 
-/// `SELECT column, ... FROM schema.table`, invisible columns too.
-fn all_rows(name: &TableName, columns: &[Column]) -> ast::Query {
-    let item = |column: &Column| ast::SelectItem::Expr {
-        expr: ast::Expr::Column(ast::ColumnName { schema: None, table: None, column: column.name.clone() }),
+/// `SELECT column, ... FROM schema.table`, invisible columns too; `*` if none are named.
+pub(super) fn all_rows<'c>(name: &TableName, columns: impl Iterator<Item = &'c str>) -> ast::Query {
+    let item = |column: &str| ast::SelectItem::Expr {
+        expr: ast::Expr::Column(ast::ColumnName { schema: None, table: None, column: column.to_owned() }),
         alias: None,
-        text: column.name.clone(),
+        text: column.to_owned(),
     };
-    let items = match columns {
-        [] => vec![ast::SelectItem::Wildcard],
-        _ => columns.iter().map(item).collect(),
-    };
+    let mut items: Vec<ast::SelectItem> = columns.map(item).collect();
+    if items.is_empty() {
+        items.push(ast::SelectItem::Wildcard);
+    }
     let table = ast::ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() };
     let from = ast::TableReference::Table(ast::TableFactor { name: table, ..ast::TableFactor::default() });
     let select = ast::Select { items, from: vec![from], ..ast::Select::default() };

@@ -3,7 +3,6 @@
 use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
-use palisade_expr::error::not_supported;
 use palisade_parser::ast::{self, MaintenanceKind};
 use palisade_session::sink::ColumnMeta;
 
@@ -17,9 +16,6 @@ impl Sql {
         maintenance: &ast::TableMaintenance,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        if maintenance.histogram.is_some() {
-            return Err(not_supported("HISTOGRAM"));
-        }
         let operation = match maintenance.kind {
             MaintenanceKind::Analyze => "analyze",
             MaintenanceKind::Check => "check",
@@ -27,7 +23,9 @@ impl Sql {
             MaintenanceKind::Optimize => "optimize",
             MaintenanceKind::Repair => "repair",
         };
-        if matches!(maintenance.kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize) {
+        let histogram = maintenance.histogram.as_ref();
+        let changes = matches!(maintenance.kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize);
+        if changes && histogram.is_none() {
             self.host().check_read_only(&session.state)?;
         }
         if maintenance.kind != MaintenanceKind::Checksum {
@@ -48,6 +46,13 @@ impl Sql {
         if maintenance.kind == MaintenanceKind::Checksum {
             let is_quick = maintenance.options.iter().any(|word| word == "QUICK");
             return self.checksum_tables(session, &names, is_quick, sink).await;
+        }
+        if let Some(histogram) = histogram {
+            let (table, lines) = self.change_histograms(session, &names, histogram).await?;
+            let line =
+                |(kind, text): (&str, String)| [table.clone(), "histogram".to_owned(), kind.to_owned(), text];
+            rows.extend(lines.into_iter().map(line));
+            return send(rows, sink);
         }
         let is_check = maintenance.kind == MaintenanceKind::Check;
         if is_check {
@@ -83,26 +88,28 @@ impl Sql {
                 MaintenanceKind::Repair => {
                     rows.push(line("note", "The storage engine for the table doesn't support repair"));
                 }
-                _ => rows.push(line("status", "OK")),
+                _ => {
+                    if maintenance.kind == MaintenanceKind::Analyze {
+                        self.follow_histograms(session, &name).await?;
+                    }
+                    rows.push(line("status", "OK"));
+                }
             }
         }
-        let text = |name: &str, length| {
-            ColumnMeta::computed(
-                name,
-                SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI },
-            )
-        };
-        sink.columns(&[
-            text("Table", 128),
-            text("Op", 10),
-            text("Msg_type", 10),
-            text("Msg_text", 65_535 / 4),
-        ])?;
-        for row in rows {
-            let values = row.map(Value::bytes);
-            let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
-            sink.row(&refs)?;
-        }
-        Ok(Completion::of_rows())
+        send(rows, sink)
     }
+}
+
+/// Sends what there is to say of the tables.
+fn send(rows: Vec<[String; 4]>, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    let text = |name: &str, length| {
+        ColumnMeta::computed(name, SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI })
+    };
+    sink.columns(&[text("Table", 128), text("Op", 10), text("Msg_type", 10), text("Msg_text", 65_535 / 4)])?;
+    for row in rows {
+        let values = row.map(Value::bytes);
+        let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+        sink.row(&refs)?;
+    }
+    Ok(Completion::of_rows())
 }

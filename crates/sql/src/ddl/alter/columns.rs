@@ -206,6 +206,8 @@ impl Draft {
             AlterAction::RenameColumn(_, to) => {
                 column::check_column_name(to)?;
                 column.name.clone_from(to);
+                // MySQL looks for it by the new name.
+                column.histogram = None;
                 self.effects.note_rename();
             }
             AlterAction::SetDefault(_, default) => {

@@ -1,4 +1,4 @@
-//! What this server has none of: column statistics, events, routines, triggers, views, full-text indexes,
+//! What this server has none of: events, routines, triggers, views, full-text indexes,
 //! geometry. Its tables have MySQL's columns and no rows.
 
 use palisade_schema::virtual_table;
@@ -7,7 +7,6 @@ use super::{Definition, Tables};
 
 pub(super) static TABLES: Tables = &[
     Definition::empty(&column_privileges::DECL),
-    Definition::empty(&column_statistics::DECL),
     Definition::empty(&events::DECL),
     Definition::empty(&libraries::DECL),
     Definition::empty(&parameters::DECL),
@@ -29,15 +28,6 @@ virtual_table! {
         COLUMN_NAME: varchar(64) not null default "",
         PRIVILEGE_TYPE: varchar(64) not null default "",
         IS_GRANTABLE: varchar(3) not null default "",
-    }
-}
-
-virtual_table! {
-    mod column_statistics = "information_schema"."COLUMN_STATISTICS" {
-        SCHEMA_NAME: varchar(64) in utf8mb3_bin not null,
-        TABLE_NAME: varchar(64) in utf8mb3_bin not null,
-        COLUMN_NAME: varchar(64) in utf8mb3_tolower_ci not null,
-        HISTOGRAM: json not null,
     }
 }
 

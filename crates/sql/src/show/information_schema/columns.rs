@@ -1,10 +1,11 @@
-//! COLUMNS and COLUMNS_EXTENSIONS.
+//! COLUMNS, COLUMNS_EXTENSIONS and COLUMN_STATISTICS.
 
 use std::sync::Arc;
 
 use palisade_catalog::descriptor::{Column, DefaultValue, Visibility};
+use palisade_catalog::histogram::Histogram;
 use palisade_catalog::types::IntWidth;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{SqlType, Value, Zone};
 use palisade_engine::Table;
 use palisade_schema::{ColumnDecl, Row, Rows, TableDecl, Wanted, virtual_table};
 use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
@@ -13,6 +14,7 @@ use super::{
     Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text,
     wanted_declarations, yes_no,
 };
+use crate::ddl::histogram::json;
 use crate::show::create;
 
 pub(super) static TABLES: Tables = &[
@@ -23,7 +25,35 @@ pub(super) static TABLES: Tables = &[
             names.map(|subject| column_extensions::row(&subject, wanted)).collect()
         })
     }),
+    Definition::new(&column_statistics::DECL, |source, wanted| {
+        let zone = source.session.state.variables.time_zone.clone();
+        by_table(source, wanted, move |table, wanted| {
+            let measured = shown_columns(table).filter_map(|(_, column)| {
+                let histogram = column.histogram.as_deref()?;
+                Some(Measured { table, column, histogram, zone: &zone })
+            });
+            measured.map(|subject| column_statistics::row(&subject, wanted)).collect()
+        })
+    }),
 ];
+
+/// A column that has a histogram.
+struct Measured<'a> {
+    table: &'a Table,
+    column: &'a Column,
+    histogram: &'a Histogram,
+    /// The session's.
+    zone: &'a Zone,
+}
+
+virtual_table! {
+    mod column_statistics = "information_schema"."COLUMN_STATISTICS" of |it: Measured<'_>| {
+        SCHEMA_NAME: varchar(64) in utf8mb3_bin not null => text(&it.table.schema),
+        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(&it.table.name),
+        COLUMN_NAME: varchar(64) in utf8mb3_tolower_ci not null => text(&it.column.name),
+        HISTOGRAM: json not null => Value::bytes(json::text_of(it.histogram, &it.column.sql_type, it.zone)),
+    }
+}
 
 /// A column of a table, stored or virtual.
 struct ColumnSubject<'a> {
