@@ -13,7 +13,7 @@
 //! | [`metadata`] | metadata locks: a table in use is not dropped |
 //! | [`ddl`] | what changes the dictionary, each change crash-atomic |
 //! | [`xa`] | XA: prepared transactions |
-//! | [`statistics`] | row counts and selectivities for the planner |
+//! | [`statistics`], `sample` | row counts, selectivities and some rows for the planner |
 //! | [`error`] | [`Error`], and what MySQL calls it |
 //!
 //! Operations come in two kinds. Those that return [`Attempt`](palisade_base::Attempt) are synchronous: they
@@ -118,6 +118,7 @@ mod rebuild;
 mod row_lock_wait;
 mod row_locks;
 mod rows;
+mod sample;
 pub mod scan;
 mod sinks;
 pub mod statistics;
@@ -148,6 +149,7 @@ pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use pool_dump::PoolTransfer;
 pub use row_lock_wait::RowLockWait;
 pub use row_locks::RowLock;
+pub use sample::TableSample;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use sinks::PageSinkStatus;
 pub use statistics::TableStatistics;

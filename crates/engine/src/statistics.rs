@@ -14,6 +14,7 @@ use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
 
 use crate::KeyRange;
+use crate::sample::TableSample;
 use crate::table::{Partition, Table};
 
 /// Estimates for a table.
@@ -68,6 +69,8 @@ pub(crate) struct Sampler {
     /// Rows changed since the last sample, counted by thread.
     modified: [Shard; 16],
     state: Mutex<Option<Arc<TableStatistics>>>,
+    /// Rows that were taken, and the statistics that there were then.
+    sample: Mutex<Option<(Arc<TableStatistics>, Arc<TableSample>)>>,
 }
 
 impl Sampler {
@@ -103,6 +106,19 @@ impl Sampler {
 }
 
 impl Sampler {
+    /// Some rows; `None` if a page that is needed for it is not in memory.
+    pub(crate) fn sample(&self, table: &Table) -> Option<Arc<TableSample>> {
+        let statistics = self.statistics(table);
+        let mut sample = self.sample.lock();
+        let known = sample.as_ref().filter(|(taken_with, _)| Arc::ptr_eq(taken_with, &statistics));
+        if let Some((_, known)) = known {
+            return Some(known.clone());
+        }
+        let fresh = Arc::new(TableSample::take(table, statistics.rows, statistics.rows)?);
+        *sample = Some((statistics, fresh.clone()));
+        Some(fresh)
+    }
+
     /// How many rows there are, to the order of magnitude: sampled anew only where changes since may have
     /// made another one of it, so that a small table that changes all the time is not sampled all the time.
     pub(crate) fn magnitude(&self, table: &Table) -> u64 {

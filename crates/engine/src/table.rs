@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use crate::info::{Counter, Field};
 use crate::metadata::Gate;
+use crate::sample::TableSample;
 use crate::statistics::{Sampler, TableStatistics};
 use crate::{Attempt, Error, PageSinkKind};
 
@@ -345,6 +346,12 @@ impl Table {
     /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.
     pub fn statistics(&self) -> Arc<TableStatistics> {
         self.runtime.sampler.statistics(self)
+    }
+
+    /// Some of its rows; `None` if a page that is needed for it is not in memory. Never waits; taken lazily and
+    /// therefore possibly stale.
+    pub fn sample(&self) -> Option<Arc<TableSample>> {
+        self.runtime.sampler.sample(self)
     }
 
     /// How many rows it has, to the order of magnitude; cheaper than [`statistics`](Self::statistics). Never

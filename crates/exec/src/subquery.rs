@@ -1,4 +1,10 @@
 //! Subqueries in expressions.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `memo` | what one gave, by the outer values that it depends on |
+
+mod memo;
 
 use palisade_base::error_catalogue::ER_SUBQUERY_NO_1_ROW;
 use palisade_base::mysql_error;
@@ -9,6 +15,7 @@ use palisade_expr::place::At;
 use palisade_expr::{Comparison, Context, Domain, Slot, SqlAttempt, SqlError, Subquery, SubqueryUse};
 use palisade_plan::Query;
 
+use self::memo::Memo;
 use super::{ExecContext, KeptRow, State};
 
 /// Rows that are compared between two looks at whose turn it is.
@@ -31,6 +38,7 @@ pub struct SubqueryState {
     /// A row of the query is in place, not computed yet.
     pending: bool,
     bytes: usize,
+    memo: Memo,
 }
 
 /// The value of a subquery for the current outer rows.
@@ -60,6 +68,33 @@ impl SubqueryState {
         {
             return Ok(value.clone());
         }
+        let remembered = plan.deciding_columns.as_deref().filter(|_| subquery.correlated);
+        if let Some(columns) = remembered
+            && !matches!(subquery.usage, SubqueryUse::Quantified { .. })
+        {
+            let known = self.memo.find(&cx.state.frame, columns)?;
+            let value = match known {
+                Some(value) => {
+                    self.memo.count(true);
+                    return Ok(value);
+                }
+                None => self.compute(cx, subquery, plan)?,
+            };
+            self.memo.count(false);
+            self.memo.remember(&value);
+            cx.session.charge(self.memo.size())?;
+            return Ok(value);
+        }
+        self.compute(cx, subquery, plan)
+    }
+
+    /// Runs the subquery. May ask to wait, and goes on then for the same rows.
+    fn compute(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        subquery: &Subquery,
+        plan: &Query,
+    ) -> SqlAttempt<Value> {
         match &subquery.usage {
             SubqueryUse::Scalar => {
                 self.collect(cx, plan, 2)?;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use palisade_catalog::collation::LikeRest;
+use palisade_catalog::histogram::{Histogram, RangeEnd};
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Column, Decimal, IndexPart, SqlType, Value, ValueRef, key};
 use palisade_engine::{Bound, KeyRange, Table};
@@ -242,6 +243,7 @@ fn spec_range(
     let all = encode(None).map(prefix_range).unwrap_or_default();
     let null = if column.nullable { encode(Some(&Value::Null)) } else { None };
     let lower = match first {
+        End::Nothing => return Ok(None),
         // NULLs come first in ascending order, last in descending order; no range of values contains them.
         End::Open => match (&null, descending) {
             (Some(null), false) => successor(null.clone()).map_or(all.lower, Bound::Included),
@@ -260,6 +262,7 @@ fn spec_range(
         }
     };
     let upper = match last {
+        End::Nothing => return Ok(None),
         End::Open => match (null, descending) {
             (Some(null), true) => Bound::Excluded(null),
             _ => all.upper,
@@ -276,9 +279,70 @@ fn spec_range(
     Ok(Some(KeyRange { lower, upper }))
 }
 
+/// The part of all rows of a table whose value in a column is among those that `spec` says, as its histogram
+/// shows it; `None` if that cannot be told.
+pub(super) fn part_within(
+    cx: &mut Context<'_>,
+    column: &Column,
+    histogram: &Histogram,
+    spec: &RangeSpec,
+) -> SqlAttempt<Option<f64>> {
+    let ty = &column.sql_type;
+    let (lower, upper) = match spec {
+        RangeSpec::Null => return Ok(Some(histogram.nulls)),
+        RangeSpec::Point(expr) => {
+            let value = expr.eval(cx)?;
+            return Ok(match key_value(cx, column, value)? {
+                KeyValue::Exact(value) => Some(histogram.equal(ty, &value)),
+                KeyValue::Null | KeyValue::Between { .. } => Some(0.0),
+                KeyValue::Unknown => None,
+            });
+        }
+        RangeSpec::Like(pattern) => {
+            let Value::Bytes(text) = pattern.eval(cx)? else { return Ok(None) };
+            let literal = ty.collation().get().like_prefix(&text, b"\\");
+            return Ok(match literal.rest {
+                LikeRest::Nothing => Some(histogram.equal(ty, &Value::bytes(&literal.literal[..]))),
+                LikeRest::Anything => Some(histogram.beginning(ty, &literal.literal)),
+                LikeRest::Pattern => None,
+            });
+        }
+        RangeSpec::Between { lower, upper } => (lower, upper),
+    };
+    // What lies between two values of the column is at its neighbours.
+    let mut end = |end: &Option<(Expr, bool)>, is_lower: bool| -> SqlAttempt<Option<End>> {
+        let Some((expr, included)) = end else { return Ok(Some(End::Open)) };
+        let value = expr.eval(cx)?;
+        Ok(match (key_value(cx, column, value)?, is_lower) {
+            (KeyValue::Exact(value), _) => Some(End::At(value, *included)),
+            (KeyValue::Between { above: Some(value), .. }, true)
+            | (KeyValue::Between { below: Some(value), .. }, false) => Some(End::At(value, true)),
+            (KeyValue::Null | KeyValue::Between { .. }, _) => Some(End::Nothing),
+            (KeyValue::Unknown, _) => None,
+        })
+    };
+    let (Some(low), Some(high)) = (end(lower, true)?, end(upper, false)?) else { return Ok(None) };
+    Ok(match (&low, &high) {
+        (End::Nothing, _) | (_, End::Nothing) => Some(0.0),
+        _ => Some(histogram.between(ty, low.as_ref(), high.as_ref())),
+    })
+}
+
+/// An end of a range.
 enum End {
     Open,
     At(Value, bool),
+    /// No value is beyond it.
+    Nothing,
+}
+
+impl End {
+    fn as_ref(&self) -> RangeEnd<'_> {
+        match self {
+            End::At(value, included) => Some((value, *included)),
+            End::Open | End::Nothing => None,
+        }
+    }
 }
 
 /// Sorted, without empty ranges, overlapping ones merged. Lower bounds are inclusive, upper ones exclusive.

@@ -301,7 +301,8 @@ impl<'a> Binder<'a> {
     pub fn rewritten(self, mut query: LogicalQuery) -> SqlResult<[String; 2]> {
         let bound = format!("{query}");
         let switches = self.session.variables.optimizer;
-        let mut statement = Statement { subqueries: self.subqueries, pace: &self.pace, switches };
+        let (subqueries, slots) = (self.subqueries, self.slots);
+        let mut statement = Statement { subqueries, slots, pace: &self.pace, switches };
         statement.rewrite(Some(&mut query))?;
         Ok([bound, format!("{query}")])
     }
@@ -322,8 +323,9 @@ impl<'a> Binder<'a> {
         let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
         let subqueries = subqueries.into_iter().map(Some).collect();
         let switches = self.session.variables.optimizer;
-        let mut statement = Statement { subqueries, pace: &self.pace, switches };
+        let mut statement = Statement { subqueries, slots: self.slots, pace: &self.pace, switches };
         statement.rewrite(query.as_mut())?;
+        let slots = statement.slots;
         let subqueries = statement.subqueries;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
@@ -351,7 +353,7 @@ impl<'a> Binder<'a> {
         Ok(Plan {
             point,
             query,
-            slots: self.slots,
+            slots,
             subqueries,
             reads: reads.counts().collect(),
             tables: self.tables,

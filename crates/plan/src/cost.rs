@@ -36,6 +36,8 @@ pub const GROUPED_ROW: f64 = 60.0;
 pub const HASHED_GROUP: f64 = 200.0;
 /// Looking a row up in a hash table.
 pub const PROBE: f64 = 200.0;
+/// Running a subquery for a row.
+pub const SUBQUERY: f64 = 3000.0;
 /// Giving a pair of joined rows.
 pub const JOINED_ROW: f64 = 50.0;
 /// Times that the inner side of a nested loop is taken to be read at least where no index helps: an estimate
@@ -64,6 +66,10 @@ pub const LIKE: f64 = 0.2;
 pub const LIKE_PREFIX: f64 = 0.1;
 /// Selectivity of IN with many values at most.
 pub const LONGEST_LIST: f64 = 0.5;
+/// Selectivity of HAVING: it mostly asks for groups that stand out.
+pub const HAVING: f64 = 0.05;
+/// Groups for each row, where nothing tells.
+pub const GROUPS_PER_ROW: f64 = 0.5;
 /// Selectivity of every other condition.
 pub const OTHER: f64 = 0.5;
 

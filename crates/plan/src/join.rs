@@ -26,12 +26,14 @@
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
+//! | `spread` | for which part of a table's rows a condition holds |
 //! | `union` | OR over different indexes |
 
 mod estimate;
 mod order;
 mod path;
 mod planned;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod union;
@@ -89,6 +91,8 @@ pub struct Joining {
     pub order: Option<WantedOrder>,
     /// How many rows are wanted in whatever order, if known.
     pub limit: Option<f64>,
+    /// What the rows are grouped by, if that is columns; none for one group of all.
+    pub group: Option<Vec<(usize, usize)>>,
     /// Tables are joined as written.
     pub straight: bool,
     /// What hints say.
@@ -104,6 +108,8 @@ pub struct Joined {
     pub rows: f64,
     /// They come in the wanted order.
     pub ordered: bool,
+    /// How many groups they make, if that is known.
+    pub groups: Option<f64>,
 }
 
 impl JoinPlanner<'_, '_> {
@@ -117,17 +123,18 @@ impl JoinPlanner<'_, '_> {
             conjuncts: Cell::new(0),
             known: RefCell::default(),
             on: RefCell::default(),
-            sizes: Sizes::of(tree),
+            sizes: Sizes::of(tree, self.joining.group.is_some()),
             looks: Looks::default(),
             part: Cell::new(1.0),
         };
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
         let planned = planning.whole(tree, pool);
+        let groups = self.joining.group.as_deref().map(|columns| planning.groups(columns, planned.rows));
         let operator = match self.planner.notes {
             true => planned.noted_operator(),
             false => planned.operator(),
         };
-        Joined { operator, rows: planned.rows, ordered: planned.ordered }
+        Joined { operator, rows: planned.rows, ordered: planned.ordered, groups }
     }
 }
 

@@ -21,6 +21,7 @@
 //! | [`window`] | windows and their functions |
 //! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`pace`] | how long planning may compute before it lets others run |
+//! | `remembered` | which subqueries' values are remembered |
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
 //!
@@ -47,6 +48,7 @@ pub mod point;
 pub mod premise;
 mod print;
 pub mod reads;
+mod remembered;
 pub mod rules;
 pub mod virtual_read;
 pub mod window;
@@ -128,6 +130,9 @@ pub struct Query {
     pub outer_slots: Vec<usize>,
     /// Columns of enclosing queries that it reads.
     pub outer_columns: Vec<OuterColumn>,
+    /// Columns of enclosing queries whose values decide what it gives, if that may be remembered; see
+    /// [`remembered`].
+    pub deciding_columns: Option<Vec<(usize, usize)>>,
     /// LIMIT under SQL_CALC_FOUND_ROWS: applied only when rows are sent.
     pub counted_limit: Option<Limit>,
 }

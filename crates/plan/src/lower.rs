@@ -12,6 +12,7 @@ use palisade_expr::session_variables::OptimizerSwitches;
 use palisade_expr::{Expr, Node, SqlResult};
 
 use super::conditions::OuterSlots;
+use super::cost;
 use super::extremes::{Extreme, first_row};
 use super::grouped::{self, is_sorted};
 use super::join::{JoinPlanner, Joined, Joining, WantedOrder};
@@ -20,6 +21,7 @@ use super::logical::{
     Projection,
 };
 use super::premise::{Premise, rows_of};
+use super::remembered::deciding_columns;
 use super::{Limit, Operator, Query, Recursion};
 use crate::pace::Pace;
 
@@ -112,6 +114,7 @@ impl<'a> Planner<'a> {
 
     /// The operators of a query that stands in another one.
     pub fn query(&mut self, query: LogicalQuery) -> SqlResult<Query> {
+        let deciding_columns = deciding_columns(&query);
         let LogicalQuery { body, output, columns, outer_slots, outer_columns } = query;
         let (root, rows) = match body {
             Body::Block(block) => self.block(*block, &output)?,
@@ -127,7 +130,16 @@ impl<'a> Planner<'a> {
             }
         };
         let columns = columns.into();
-        Ok(Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit: None })
+        Ok(Query {
+            root,
+            output,
+            columns,
+            rows,
+            outer_slots,
+            outer_columns,
+            deciding_columns,
+            counted_limit: None,
+        })
     }
 
     fn combination(&mut self, combination: Combination) -> SqlResult<(Operator, f64)> {
@@ -199,14 +211,14 @@ impl<'a> Planner<'a> {
         let limit = self.first_rows(&block);
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
-        let Joined { operator: mut root, mut rows, ordered } = match tree {
+        let Joined { operator: mut root, mut rows, ordered, groups: count } = match tree {
             None => {
                 let input = Box::new(Operator::Dual);
                 let operator = match Expr::all_of(conditions) {
                     Some(condition) => Operator::Filter { input, condition },
                     None => *input,
                 };
-                Joined { operator, rows: 1.0, ordered: false }
+                Joined { operator, rows: 1.0, ordered: false, groups: None }
             }
             Some(tree) => {
                 let local = {
@@ -215,8 +227,10 @@ impl<'a> Planner<'a> {
                     slots
                 };
                 let wants_order = order.is_some();
-                let (order, hints) = (order.clone(), block.hints);
-                let joining = Joining { local, used, order, limit, straight: block.straight, hints };
+                let group = grouping.as_ref().map(|grouping| grouping.group.as_slice());
+                let group = group.and_then(columns_of);
+                let Block { straight, hints, .. } = block;
+                let joining = Joining { local, used, order: order.clone(), limit, group, straight, hints };
                 let joined = self.joins(tree, conditions, joining)?;
                 Joined { ordered: joined.ordered && wants_order, ..joined }
             }
@@ -237,10 +251,11 @@ impl<'a> Planner<'a> {
             root = first_of_each(root, &block.projection, &block.distinct, &block.order.keys);
         }
         if let Some(grouping) = grouping {
-            rows = if grouping.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
+            rows = count.unwrap_or(rows * cost::GROUPS_PER_ROW).clamp(1.0, rows.max(1.0));
             root = aggregated(root, grouping, in_groups);
         }
         if let Some(condition) = having {
+            rows = (rows * cost::HAVING).max(1.0);
             root = Operator::Filter { input: Box::new(root), condition };
         }
         for window in windows {
@@ -406,4 +421,13 @@ fn limited(root: Operator, limit: Option<Limit>) -> Operator {
         Some(limit) => Operator::Limit { input: Box::new(root), limit },
         None => root,
     }
+}
+
+/// Slots and positions of expressions that are all columns.
+fn columns_of(exprs: &[Expr]) -> Option<Vec<(usize, usize)>> {
+    let column = |expr: &Expr| match expr.node {
+        Node::Column { slot, column, .. } => Some((slot, column)),
+        _ => None,
+    };
+    exprs.iter().map(column).collect()
 }

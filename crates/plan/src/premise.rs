@@ -15,19 +15,22 @@
 use std::sync::Arc;
 
 use palisade_catalog::Value;
-use palisade_engine::Table;
+use palisade_catalog::histogram::Histogram;
+use palisade_engine::{RowStamp, Table, TableSample};
 use palisade_expr::context::{StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, Expr, Node, SqlAttempt, SqlError, Subquery};
 use palisade_session::environment::Environment;
 
-use super::access::{Access, RangeSpec, Ranges};
+use super::access::{Access, RangeSpec, Ranges, part_within};
 use super::conditions::spec_exprs;
 
 /// How many times as large or as small as it was a number of rows may be before it is another one.
 const ANOTHER: f64 = 10.0;
 /// Numbers of rows below it are all alike.
 const FEW: f64 = 100.0;
+/// Values of a list that are looked for in a histogram at most.
+const MOST_VALUES: usize = 64;
 /// Functions that a look evaluates: what dates are made with. Others may take long.
 const EVALUATED: &[&str] = &["date_add", "date_sub", "now", "curdate"];
 
@@ -35,7 +38,7 @@ const EVALUATED: &[&str] = &["date_add", "date_sub", "now", "curdate"];
 #[derive(Debug)]
 pub struct Premise {
     subject: Subject,
-    /// Fewest rows with which the plan stays right.
+    /// Fewest rows with which the plan stays right; of a condition the part of all rows that they are.
     least: f64,
     /// Most rows.
     most: f64,
@@ -48,8 +51,23 @@ enum Subject {
     Table(Arc<Table>),
     /// What a path to a table's rows finds.
     Path(Arc<Table>, Access),
+    /// What a condition lets through of a table.
+    Condition(Arc<Table>, Spread),
     /// What this parameter says: that of a LIMIT.
     Parameter(usize),
+}
+
+/// A condition on a column, and how the values of the column are spread.
+#[derive(Debug, Clone)]
+pub struct Spread {
+    /// The column's position.
+    pub column: usize,
+    /// How its values are spread.
+    pub histogram: Arc<Histogram>,
+    /// The values that the condition names.
+    pub specs: Vec<RangeSpec>,
+    /// It holds for all values but these.
+    pub is_negated: bool,
 }
 
 impl Premise {
@@ -68,6 +86,12 @@ impl Premise {
     pub fn about(table: &Arc<Table>, access: Access, rows: f64) -> Premise {
         let (least, most) = (lower(rows), upper(rows));
         Premise { subject: Subject::Path(table.clone(), access), least, most }
+    }
+
+    /// A condition lets about so many rows through, of `total` that the table had.
+    pub fn spread(table: &Arc<Table>, spread: Spread, rows: f64, total: f64) -> Premise {
+        let (least, most) = (lower(rows) / total, upper(rows) / total);
+        Premise { subject: Subject::Condition(table.clone(), spread), least, most }
     }
 
     /// A path finds about so many rows or more: that is why it was not taken.
@@ -99,11 +123,15 @@ pub fn hold(
 ) -> bool {
     let mut looker = None;
     premises.iter().all(|Premise { subject, least, most }| {
+        let new = || Looker::new(session, host);
         let rows = match subject {
             Subject::Table(table) => Some(table.magnitude() as f64),
             Subject::Parameter(number) => parameters.get(*number).and_then(rows_of),
             Subject::Path(table, access) => {
-                looker.get_or_insert_with(|| Looker::new(session, host)).rows(host, parameters, table, access)
+                looker.get_or_insert_with(new).rows(host, parameters, table, access)
+            }
+            Subject::Condition(table, spread) => {
+                looker.get_or_insert_with(new).part(host, parameters, table, spread)
             }
         };
         // What cannot be seen now does not speak against the plan.
@@ -128,7 +156,8 @@ pub fn is_known(access: &Access) -> bool {
     known
 }
 
-fn is_known_value(expr: &Expr) -> bool {
+/// Whether a value is known when a statement is planned.
+pub fn is_known_value(expr: &Expr) -> bool {
     let mut known = true;
     expr.walk(&mut |part| {
         known &= match &part.node {
@@ -174,6 +203,53 @@ impl Looker {
         let Ok(Ranges::Ranges(ranges)) = access.ranges(&mut cx, table) else { return None };
         let counted = ranges.iter().map(|range| table.entries_in_range(access.index, range));
         counted.sum::<Option<u64>>().map(|rows| rows as f64)
+    }
+
+    /// The part of all rows for which a condition on a column holds; `None` where that cannot be told.
+    pub fn part(
+        &mut self,
+        host: &dyn Environment,
+        parameters: &[Value],
+        table: &Table,
+        spread: &Spread,
+    ) -> Option<f64> {
+        let Spread { column, histogram, specs, is_negated } = spread;
+        let column = table.columns.get(*column)?;
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters, state, subqueries: &mut none };
+        // Of a long list the first values tell enough.
+        let looked = specs.len().min(MOST_VALUES);
+        let mut sum = 0.0;
+        for spec in specs.iter().take(looked) {
+            sum += part_within(&mut cx, column, histogram, spec).ok()??;
+        }
+        let part = sum * specs.len() as f64 / looked.max(1) as f64;
+        let values = histogram.values();
+        Some(if *is_negated { (values - part).max(0.0) } else { part.min(1.0) })
+    }
+
+    /// The part of some rows of a table for which a condition on the row in `slot` holds; `None` where it
+    /// cannot be evaluated.
+    pub fn part_of_rows(
+        &mut self,
+        host: &dyn Environment,
+        parameters: &[Value],
+        (table, slot): (&Arc<Table>, usize),
+        condition: &Expr,
+        sample: &TableSample,
+    ) -> Option<f64> {
+        let Looker { session, .. } = self;
+        let mut none = NoSubqueries;
+        let mut state = StatementState::new(session, host, slot + 1, false);
+        let mut held = 0usize;
+        for row in sample.rows() {
+            state.frame.slots.get_mut(slot)?.set_row(table, row, RowStamp::default());
+            let mut cx = Context { session, host, parameters, state: &mut state, subqueries: &mut none };
+            held += usize::from(condition.test(&mut cx).ok()? == Some(true));
+        }
+        // Of what none of them is there may be some all the same.
+        Some((held as f64).max(0.5) / sample.len().max(1) as f64)
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
 //! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
 //! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
+//! | `grouped_in` | IN of a query that groups by what it gives | a join with a derived table |
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
@@ -17,6 +18,7 @@
 
 mod derived_filter;
 mod derived_merge;
+mod grouped_in;
 mod or_factors;
 mod outer_to_inner;
 mod semi_join;
@@ -26,6 +28,7 @@ use palisade_expr::SqlResult;
 
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
+use self::grouped_in::GroupedIn;
 use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
@@ -45,12 +48,15 @@ trait Rule {
     fn apply(&self, block: &mut Block, output: &mut [palisade_expr::Expr], statement: &mut Statement<'_, '_>);
 }
 
-const RULES: [&dyn Rule; 5] = [&OrFactors, &OuterToInner, &DerivedMerge, &DerivedFilter, &SemiJoin];
+const RULES: [&dyn Rule; 6] =
+    [&OrFactors, &OuterToInner, &DerivedMerge, &DerivedFilter, &GroupedIn, &SemiJoin];
 
 /// A statement whose queries are being rewritten.
 pub struct Statement<'s, 'a> {
     /// The subqueries in its expressions, by number; `None` for one that has become part of another query.
     pub subqueries: Vec<Option<LogicalQuery>>,
+    /// How many slots have been given out.
+    pub slots: usize,
     /// What it has cost so far.
     pub pace: &'s Pace<'a>,
     /// Which rules may be applied.

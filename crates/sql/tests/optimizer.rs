@@ -79,6 +79,80 @@ fn rows_in_ranges_are_expected_about_as_they_are() {
     }
 }
 
+/// A table without indexes: half of the rows of `k` are 1.
+fn unindexed(client: &mut Client, rows: u64) {
+    let columns = "id INT PRIMARY KEY, k INT, v INT, u INT, c VARCHAR(30), n INT";
+    done(client, &format!("CREATE TABLE s ({columns})"));
+    let mut prng = Prng::new(6);
+    let row = move |id: u64| {
+        let k = if prng.next_u64().is_multiple_of(2) { 1 } else { 2 + prng.next_u64() % 5000 };
+        let n = if id.is_multiple_of(3) { "NULL".to_owned() } else { (id % 40).to_string() };
+        format!("({id},{k},{},{},'{} word {}',{n})", id % 150, prng.next_u64() % 1000, id % 9, id % 100)
+    };
+    insert(client, "s", (0..rows).map(row));
+}
+
+#[test]
+fn rows_of_conditions_without_index_are_expected_about_as_they_are() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    unindexed(&mut client, 20_000);
+    let conditions = [
+        "k = 1",
+        "k <> 1",
+        "k > 1",
+        "k >= 1",
+        "k > 2500",
+        "v = 17",
+        "v IN (1, 2, 30, 140)",
+        "v NOT IN (1, 2, 30)",
+        "v BETWEEN 20 AND 50",
+        "u < 100",
+        "u >= 900",
+        "n IS NULL",
+        "n IS NOT NULL",
+        "n <=> NULL",
+        "n = 7",
+        "n < 10 AND v > 100",
+        "n < 10 OR v > 100",
+        "c LIKE '3 word%'",
+        "c LIKE '%word 9_'",
+        "c NOT LIKE '3%'",
+        "v % 2 = 0",
+        "v > u",
+        "LEFT(c, 1) = '5'",
+        "id > 15000 AND k = 1",
+    ];
+    for has_histograms in [false, true] {
+        if has_histograms {
+            done(&mut client, "ANALYZE TABLE s UPDATE HISTOGRAM ON k, v, u, c, n");
+        }
+        for condition in conditions {
+            let counted = client.run(&format!("SELECT COUNT(*) FROM s WHERE {condition}"));
+            let counted: f64 = counted.parse().unwrap();
+            let expected = expected(&mut client, condition);
+            let factor = (expected.max(20.0) / counted.max(20.0)).max(counted.max(20.0) / expected.max(20.0));
+            let most = if has_histograms { 2.0 } else { 3.0 };
+            assert!(factor < most, "{condition}: {expected} rows are expected, and there are {counted}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_made_anew_when_a_histogram_tells_of_far_fewer_rows() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    unindexed(&mut client, 20_000);
+    done(&mut client, "ANALYZE TABLE s UPDATE HISTOGRAM ON k");
+    done(&mut client, "CREATE TABLE o (id INT PRIMARY KEY, s INT, KEY (s))");
+    insert(&mut client, "o", (0..5000).map(|id| format!("({id},{id})")));
+    let join = |k: u64| format!("SELECT SUM(o.id) FROM s JOIN o ON o.s = s.id WHERE s.k = {k}");
+    assert_eq!(plans_made(&mut client, &join(1)), 1);
+    assert_eq!(plans_made(&mut client, &join(1)), 0);
+    assert_eq!(plans_made(&mut client, &join(777)), 1);
+    assert_eq!(plans_made(&mut client, &join(778)), 0);
+}
+
 /// How many plans an execution makes.
 fn plans_made(client: &mut Client, text: &str) -> u64 {
     let before = PLANS_MADE.value();

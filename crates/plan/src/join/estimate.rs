@@ -1,13 +1,14 @@
 //! How many rows a table has, how many of them a path reads, and how many its conditions let through.
 //!
-//! Four sources, the best first:
+//! Five sources, the best first:
 //!
 //! 1. *A look into the index*: where the ends of a path's ranges are known when the statement is planned,
 //!    the entries between them are counted by the descents to both ends ([`Table::entries_in_range`]). Values
 //!    of parameters are known, too: what the look saw is a [premise](crate::premise) of the plan.
 //! 2. How many rows share a key on average, of the table's statistics.
-//! 3. The values of integers at both ends.
-//! 4. A guess ([`cost`]).
+//! 3. How the values of a column are spread (`spread`).
+//! 4. The values of integers at both ends.
+//! 5. A guess ([`cost`]).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ use palisade_expr::{Expr, Node};
 
 use super::Planning;
 use super::path::{Candidate, Reading};
-use super::planned::{Conjunct, Planned, product_of};
+use super::planned::{Conjunct, Planned};
 use crate::access::{Access, RangeSpec};
 use crate::cost;
 use crate::logical::{JoinTree, Leaf};
@@ -38,21 +39,25 @@ type LookKey = (usize, usize, Vec<usize>);
 /// What looks into indexes found.
 #[derive(Default)]
 pub(super) struct Looks {
-    looker: RefCell<Option<Looker>>,
+    pub(super) looker: RefCell<Option<Looker>>,
     found: RefCell<HashMap<LookKey, Option<f64>>>,
     /// The paths whose rows were counted.
     paths: RefCell<Vec<(Arc<Table>, Access, f64)>>,
+    /// For which part of a table's rows conditions hold, by the table's slot and the condition's number.
+    pub(super) parts: RefCell<HashMap<(usize, usize), f64>>,
+    /// What conditions with parameters let through, as histograms tell.
+    pub(super) spreads: RefCell<Vec<Premise>>,
 }
 
 /// Sizes of a block's stored tables, by slot.
 pub(super) struct Sizes(Vec<(usize, Arc<Table>, Arc<TableStatistics>)>);
 
 impl Sizes {
-    /// Those of the tables of a tree.
-    pub(super) fn of(tree: &JoinTree) -> Sizes {
+    /// Those of the tables of a tree, if there are several or the rows are `grouped`.
+    pub(super) fn of(tree: &JoinTree, grouped: bool) -> Sizes {
         let mut sizes = Vec::new();
         // One table is joined to none.
-        if !matches!(tree, JoinTree::Leaf(_)) {
+        if grouped || !matches!(tree, JoinTree::Leaf(_)) {
             tables_of(tree, &mut sizes);
         }
         Sizes(sizes)
@@ -128,6 +133,7 @@ impl Planning<'_, '_, '_> {
         for (table, access, rows) in self.looks.paths.borrow().iter() {
             premises.push(Premise::about(table, access.clone(), *rows));
         }
+        premises.append(&mut self.looks.spreads.borrow_mut());
     }
 
     /// The part of all pairs for which conditions between tables hold. Equalities between the columns of two
@@ -148,6 +154,18 @@ impl Planning<'_, '_, '_> {
             part /= self.values_of(&left).max(self.values_of(&right)).max(1.0);
         }
         part
+    }
+
+    /// How many groups `rows` make that are grouped by columns: as many as these have values together.
+    pub(super) fn groups(&self, columns: &[(usize, usize)], rows: f64) -> f64 {
+        let mut slots: Vec<usize> = columns.iter().map(|(slot, _)| *slot).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let values = slots.into_iter().map(|slot| {
+            let own = columns.iter().filter(|(of, _)| *of == slot).map(|(_, column)| *column);
+            self.values_of(&(slot, own.collect()))
+        });
+        values.product::<f64>().min(rows).max(1.0)
     }
 
     /// How many values some columns of a table have together.
@@ -172,7 +190,42 @@ impl Planning<'_, '_, '_> {
             };
             most = Some(most.map_or(values, |known| known.max(values)));
         }
-        most.unwrap_or(total * cost::VALUES_PER_ROW)
+        most.unwrap_or_else(|| {
+            let mut columns = columns.clone();
+            columns.sort_unstable();
+            columns.dedup();
+            let values = columns.iter().map(|column| {
+                let spread = self.spread(table, *column);
+                spread.map_or(total * cost::VALUES_PER_ROW, |spread| spread.distinct() as f64)
+            });
+            values.product::<f64>().min(total)
+        })
+    }
+
+    /// Rows of a table for which its conditions hold, by what all paths tell: those that decide most
+    /// conditions come first, and what no path decides is looked up in samples. So it does not depend on which
+    /// path is taken.
+    pub(super) fn rows_found(&self, reading: &Reading<'_>, candidates: &[Candidate]) -> f64 {
+        if candidates.iter().any(|candidate| candidate.access.unique) {
+            return 1.0;
+        }
+        let total = reading.total();
+        let mut order: Vec<&Candidate> = candidates.iter().filter(|known| !known.used.is_empty()).collect();
+        order.sort_by(|one, other| {
+            let by_count = (other.is_looked_at, other.used.len()).cmp(&(one.is_looked_at, one.used.len()));
+            by_count.then(one.rows.total_cmp(&other.rows))
+        });
+        let mut decided: Vec<usize> = Vec::new();
+        let mut part = 1.0;
+        for candidate in order {
+            if candidate.used.iter().all(|at| !decided.contains(at)) {
+                decided.extend(&candidate.used);
+                part *= candidate.rows / total;
+            }
+        }
+        let rest = reading.pool.iter().enumerate().filter(|(at, _)| !decided.contains(at));
+        let rest: Vec<_> = rest.map(|(_, conjunct)| conjunct.clone()).collect();
+        (total * part.min(1.0) * self.part_of(reading, &rest)).max(cost::FEWEST)
     }
 
     /// Rows with the same values in so many leading parts of an index.
@@ -261,29 +314,4 @@ impl Sides {
         self.left.1.extend(left);
         self.right.1.extend(right);
     }
-}
-
-/// Rows of a table for which its conditions hold, by what all paths tell: those that decide most conditions
-/// come first, and what no path decides is guessed. So it does not depend on which path is taken.
-pub(super) fn rows_found(reading: &Reading<'_>, candidates: &[Candidate]) -> f64 {
-    if candidates.iter().any(|candidate| candidate.access.unique) {
-        return 1.0;
-    }
-    let total = reading.total();
-    let mut order: Vec<&Candidate> = candidates.iter().filter(|known| !known.used.is_empty()).collect();
-    order.sort_by(|one, other| {
-        let by_count = (other.is_looked_at, other.used.len()).cmp(&(one.is_looked_at, one.used.len()));
-        by_count.then(one.rows.total_cmp(&other.rows))
-    });
-    let mut decided: Vec<usize> = Vec::new();
-    let mut part = 1.0;
-    for candidate in order {
-        if candidate.used.iter().all(|at| !decided.contains(at)) {
-            decided.extend(&candidate.used);
-            part *= candidate.rows / total;
-        }
-    }
-    let rest = reading.pool.iter().enumerate().filter(|(at, _)| !decided.contains(at));
-    let rest: Vec<_> = rest.map(|(_, conjunct)| conjunct.clone()).collect();
-    (total * part.min(1.0) * product_of(&rest)).max(cost::FEWEST)
 }

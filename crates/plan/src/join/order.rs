@@ -27,6 +27,7 @@ use super::planned::{Conjunct, Equality, Planned, Pool, Shape, TableSet, take_wi
 use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hash_startup, hashed, nested_cost};
 use crate::JoinKind;
 use crate::logical::JoinTree;
+use palisade_expr::Expr;
 
 /// Parts that are ordered by dynamic programming at most.
 const MOST_PARTS: u32 = 10;
@@ -164,7 +165,8 @@ enum Way<'t> {
 }
 
 impl<'t> Planning<'_, '_, 't> {
-    /// Plans inner joins of parts under conditions.
+    /// Plans inner joins of parts under conditions. What a part must match, and conditions that run a subquery
+    /// for each row, come before the joins, or after all of them if that is cheaper: they may leave few rows.
     pub(super) fn inner_of(
         &self,
         children: &[&'t JoinTree],
@@ -172,6 +174,32 @@ impl<'t> Planning<'_, '_, 't> {
         bound: TableSet,
         want: Want,
     ) -> Planned<'t> {
+        let mut bare = Vec::with_capacity(children.len());
+        let mut matches = Vec::new();
+        for tree in children {
+            bare.push(without_matches(tree, &mut matches));
+        }
+        let early = self.joined(children, pool.clone(), bound, want);
+        let has_expensive = pool.iter().any(|conjunct| conjunct.is_expensive);
+        if matches.is_empty() && !has_expensive || self.planner.joining.straight {
+            return early;
+        }
+        let (last, pool): (Pool, Pool) = pool.into_iter().partition(|conjunct| conjunct.is_late);
+        let (expensive, pool): (Pool, Pool) = pool.into_iter().partition(|conjunct| conjunct.is_expensive);
+        let tables = bare.iter().fold(TableSet::default(), |all, tree| all.with(self.tables(tree)));
+        let mut late = self.joined(&bare, pool, bound, want);
+        // The innermost comes first, as before the joins.
+        while let Some(Match { right, on, kind }) = matches.pop() {
+            late = self.attach((late, want), tables, right, self.on(on), kind, bound);
+        }
+        let late = late.filtered(expensive).filtered(last);
+        let is_cheaper = self.weight(&late, want) < self.weight(&early, want);
+        let is_better = is_cheaper && (late.ordered || !early.ordered);
+        if is_better { late } else { early }
+    }
+
+    /// Plans inner joins of parts as they are.
+    fn joined(&self, children: &[&'t JoinTree], pool: Pool, bound: TableSet, want: Want) -> Planned<'t> {
         let (late, early): (Pool, Pool) = pool.into_iter().partition(|conjunct| conjunct.is_late);
         let mut pool = early;
         let guards = take_within(&mut pool, bound);
@@ -477,6 +505,24 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             }
         })
     }
+}
+
+/// What is asked of the rows of a part: that there is a match, or none.
+struct Match<'t> {
+    right: &'t JoinTree,
+    on: &'t [Expr],
+    kind: JoinKind,
+}
+
+/// A part without what its rows must match, which is added to `matches`, the outermost first.
+fn without_matches<'t>(tree: &'t JoinTree, matches: &mut Vec<Match<'t>>) -> &'t JoinTree {
+    let mut bare = tree;
+    while let JoinTree::Semi { left, right, on, anti } = bare {
+        let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
+        matches.push(Match { right, on, kind });
+        bare = left;
+    }
+    bare
 }
 
 /// The parts of `among` that are connected with `set`, itself among them.

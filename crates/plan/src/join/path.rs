@@ -8,8 +8,7 @@ use palisade_engine::{ReadMode, Table, TableStatistics};
 use palisade_parser::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use palisade_schema::{Named, TableDecl};
 
-use super::estimate::rows_found;
-use super::planned::{Conjunct, Planned, Pool, Shape, TableSet};
+use super::planned::{Conjunct, Planned, Pool, Shape, TableSet, filtering};
 use super::{Planning, Want, WantedOrder};
 use crate::access::{Access, KeyPart, RangeSpec, index_parts};
 use crate::conditions::{equality, exact, range_specs, reads_slot, spec_exprs};
@@ -63,7 +62,7 @@ impl<'t> Planning<'_, '_, 't> {
                 (candidate.rows, candidate.is_looked_at) = self.rows_read(&reading, candidate);
             }
         }
-        let found = rows_found(&reading, &candidates);
+        let (found, total) = (self.rows_found(&reading, &candidates), reading.total());
         if !self.is_single() && candidates.iter().any(|candidate| candidate.ordered) {
             candidates.retain(|candidate| candidate.ordered);
         }
@@ -92,6 +91,8 @@ impl<'t> Planning<'_, '_, 't> {
         let ordered = chosen.ordered;
         let access = chosen.take(&mut pool);
         let reading = note::Reading { examined, possible };
+        let (each, before) = filtering(&pool);
+        let cost = cost + (found * before).min(total) * each;
         let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found, reading });
         Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
     }

@@ -73,9 +73,18 @@ pub(super) struct Conjunct {
 /// Conditions that are known of rows.
 pub(super) type Pool = Vec<Rc<Conjunct>>;
 
-/// All of them as one expression.
+/// All of them as one expression, those that run subqueries for each row behind the others.
 fn all_of(pool: &[Rc<Conjunct>]) -> Option<Expr> {
-    Expr::all_of(pool.iter().map(|conjunct| conjunct.expr.clone()).collect())
+    let of = |is_expensive: bool| pool.iter().filter(move |conjunct| conjunct.is_expensive == is_expensive);
+    Expr::all_of(of(false).chain(of(true)).map(|conjunct| conjunct.expr.clone()).collect())
+}
+
+/// What it costs to decide conditions for so many rows, in so far as they run subqueries for each, and how
+/// many times as many rows there are before these as behind them.
+pub(super) fn filtering(pool: &[Rc<Conjunct>]) -> (f64, f64) {
+    let expensive = || pool.iter().filter(|conjunct| conjunct.is_expensive);
+    let left: f64 = expensive().map(|conjunct| selectivity(&conjunct.expr)).product();
+    (expensive().count() as f64 * cost::SUBQUERY, 1.0 / left.max(f64::MIN_POSITIVE))
 }
 
 /// The part of rows for which all of them hold.
@@ -293,8 +302,11 @@ impl<'t> Planned<'t> {
         if conditions.is_empty() {
             return self;
         }
-        let Planned { cost, again, startup, .. } = self;
+        let Planned { startup, .. } = self;
+        let (each, before) = filtering(&conditions);
         let rows = self.rows * product_of(&conditions);
+        let filtering = (rows * before).min(self.rows) * each;
+        let (cost, again) = (self.cost + filtering, self.again + filtering);
         let ordered = self.ordered;
         let shape = Rc::new(Shape::Filter { input: self, conditions });
         Planned { shape, rows, cost, again, startup, ordered }

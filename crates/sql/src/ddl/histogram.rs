@@ -19,9 +19,9 @@ use palisade_catalog::histogram::{self, Histogram, HistogramBuilder, MOST_BUCKET
 use palisade_catalog::{SqlType, TableDef, Timestamp, Value, ValueRef, Zone};
 use palisade_engine::TableName;
 use palisade_parser::ast;
+use palisade_session::sink::ColumnMeta;
 
 use super::Ddl;
-use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{ResultSink, Session, SqlError, SqlResult};
 
@@ -227,6 +227,8 @@ impl Sql {
         let memory = match memory {
             Some(Value::UInt(bytes)) => bytes,
             Some(Value::Int(bytes)) => bytes.max(0) as u64,
+            // A host without the variable sets no limit.
+            None => u64::MAX,
             _ => return Err(SqlError::internal("histogram_generation_max_mem_size is a number")),
         };
         let each = usize::try_from(memory).unwrap_or(usize::MAX) / targets.len();

@@ -240,7 +240,8 @@ fn finish_change(
     };
     let used = local.iter().map(|slot| (*slot, None)).collect();
     let wants_order = order.is_some();
-    let mut joining = Joining { local, used, order, limit: None, straight: is_straight, hints };
+    let straight = is_straight;
+    let mut joining = Joining { local, used, order, limit: None, group: None, straight, hints };
     let needs_key = binder.session.variables.sql_safe_updates && limit.is_none();
     let mut collect = false;
     let plan = binder.finish_with(None, |planner, _| {
@@ -272,6 +273,7 @@ fn finish_change(
             rows: planned.rows,
             outer_slots: Vec::new(),
             outer_columns: Vec::new(),
+            deciding_columns: None,
             counted_limit: None,
         }))
     })?;
