@@ -1,23 +1,29 @@
 //! Functions of text and binary strings.
 
+mod types;
+
 use palisade_base::error_catalogue::{ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::watch::PIECE;
-use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, ValueRef};
+use palisade_catalog::{Bytes, Charset, CollationId, SqlType, Value, ValueRef};
 
+use self::types::{
+    char_type, concat_type, concat_ws_type, conv_type, elt_type, export_set_type, first_type, hex_type,
+    insert_type, int, int_never_null, number_text, quote_type, substring_index_type, tail_type, trim_type,
+};
 use super::edit::{self, Side};
 use super::locale::{self, Locale};
 use super::number::round_f64;
 use super::turns::{OnNull, Read, Turn};
-use super::{
-    Evaluation, Function, MANY, Typed, characters, function, text_length, text_of_length, text_type,
-};
-use crate::compare::text_collation;
+use super::{Evaluation, Function, MANY, function, text_length, text_of_length};
 use crate::convert::text_of;
 use crate::place::At;
 use crate::{CastTarget, Context, Domain, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
+
+pub use types::binary_of_first;
+pub(super) use types::collation_of;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -87,115 +93,6 @@ const LOCATE: &[Turn] = &[Turn::of(1), Turn::of(0), Turn::of(2).read(Read::Integ
 const PADDED: &[Turn] = &[Turn::of(0), Turn::of(2), Turn::of(1).read(Read::Integer)];
 const SUBSTRING_INDEX: &[Turn] = &[Turn::of(0), Turn::of(2).read(Read::Integer), Turn::of(1)];
 const TRIM: &[Turn] = &[Turn::of(2), Turn::of(1)];
-
-fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::strict(SqlType::BIGINT, arguments))
-}
-
-fn int_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::never_null(SqlType::BIGINT))
-}
-
-/// Text as long as the first argument, in its collation.
-fn first_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = text_type("substr", arguments.part(0..1)?, characters(arguments.at(0)?), connection)?;
-    Ok(Typed::strict(ty, arguments))
-}
-
-fn number_text(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed { ty: text_of_length(characters(arguments.at(0)?).max(64) * 2, connection), nullable: true })
-}
-
-fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(65, connection)))
-}
-
-fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let name = String::from_utf8_lossy(keyword(arguments.at(0)?)?).into_owned();
-    let Some(charset) = Charset::by_name(&name) else {
-        return Err(crate::error::unknown_charset(&name));
-    };
-    let length = (arguments.len() as u64 - 1) * 4;
-    Ok(Typed::nullable(text_of_length(length, Collation::default_of(charset).id)))
-}
-
-/// The collation of a text that is changed: what is put into it does not change that.
-pub(super) fn collation_of(text: &Expr, connection: CollationId) -> CollationId {
-    match &text.ty {
-        SqlType::Null => CollationId::BINARY,
-        _ => text_collation(text).unwrap_or(connection),
-    }
-}
-
-/// TRIM: text as long as the third argument.
-fn trim_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let text = arguments.at(2)?;
-    Ok(Typed::strict(text_of_length(characters(text), collation_of(text, connection)), arguments))
-}
-
-/// SUBSTRING_INDEX: text as long as the first argument.
-fn substring_index_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let text = arguments.at(0)?;
-    Ok(Typed::strict(text_of_length(characters(text), collation_of(text, connection)), arguments))
-}
-
-fn concat_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments.iter().map(characters).sum();
-    Ok(Typed::strict(text_type("concat", arguments, length, connection)?, arguments))
-}
-
-fn concat_ws_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments.iter().map(characters).sum();
-    Ok(Typed::strict(text_type("concat_ws", arguments, length, connection)?, arguments))
-}
-
-fn tail_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments.tail(1)?.iter().map(|argument| characters(argument) + 1).sum();
-    Ok(Typed::nullable(text_type("make_set", arguments.tail(1)?, length, connection)?))
-}
-
-fn elt_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments.tail(1)?.iter().map(characters).max().unwrap_or(0);
-    Ok(Typed::nullable(text_type("elt", arguments.tail(1)?, length, connection)?))
-}
-
-fn export_set_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments.tail(1)?.iter().map(characters).max().unwrap_or(0) * 128;
-    Ok(Typed::strict(
-        text_type("export_set", arguments.part(1..4.min(arguments.len()))?, length, connection)?,
-        arguments,
-    ))
-}
-
-fn hex_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4)).max(8);
-    Ok(Typed::strict(text_of_length(bytes * 2, connection), arguments))
-}
-
-/// Bytes, no more than the first argument's text has.
-pub fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
-    Ok(Typed::nullable(text_of_length(bytes, CollationId::BINARY)))
-}
-
-fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let (text, inserted) = (arguments.at(0)?, arguments.at(3)?);
-    let length = characters(text) + characters(inserted);
-    Ok(Typed::strict(text_of_length(length, collation_of(text, connection)), arguments))
-}
-
-/// A text even of bytes: in the connection's collation then. That of a number is in the collation which
-/// MySQL says numbers have.
-fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let argument = arguments.at(0)?;
-    let collation = match &argument.ty {
-        SqlType::Null | SqlType::Bit { .. } => connection,
-        ty if !ty.is_string() => CollationId::LATIN1_SWEDISH_CI,
-        ty if ty.collation() == CollationId::BINARY => connection,
-        ty => ty.collation(),
-    };
-    Ok(Typed::never_null(text_of_length(characters(argument) * 2 + 2, collation)))
-}
 
 /// The first argument's text, in the result's character set, which is also given.
 fn first(

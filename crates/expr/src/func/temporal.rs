@@ -3,26 +3,33 @@
 //! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string
 //! literal in lower case.
 
-use palisade_base::error_catalogue::{
-    ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION, ER_VALUE_OUT_OF_RANGE,
-};
+mod types;
+
+use palisade_base::error_catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_VALUE_OUT_OF_RANGE};
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::temporal::calendar::Interval;
-use palisade_catalog::{CollationId, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, Zone};
+use palisade_catalog::{Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, Zone};
 
+use self::types::{
+    date_add_type, date_never_null, date_type, datetime_type, format_name_type, format_type,
+    from_unixtime_type, int, make_time_type, name_type, now_time_type, now_type, sec_to_time_type, time_type,
+    timestamp_type, timestampadd_type, unix_timestamp_type, year_type,
+};
 use super::date_format::{self, Moment};
 use super::string::keyword;
 use super::time_sum::{long_time, moment_in_place};
 use super::turns::{OnNull, Read, Turn};
 use super::unit::Unit;
-use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
+use super::{Evaluation, Function, function, volatile};
 use crate::cast;
 use crate::convert::text_of;
 use crate::place::At;
-use crate::{Context, Expr, Node};
+use crate::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
+
+pub use types::{datetime_digits_of, time_digits_of};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -122,162 +129,6 @@ const TIMESTAMP: &[Turn] = &[Turn::of(0).read(Read::DateTime), Turn::of(1)];
 const TIMESTAMPDIFF: &[Turn] = &[Turn::of(1).read(Read::DateTime), Turn::of(2).read(Read::DateTime)];
 /// A mode that is NULL is one.
 const WEEK: &[Turn] = &[Turn::of(0).read(Read::Date)];
-
-fn int(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::BIGINT))
-}
-
-fn year_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Year))
-}
-
-fn name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(9, connection)))
-}
-
-fn format_name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(17, connection)))
-}
-
-fn format_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(characters(arguments.at(1)?) * 10, connection)))
-}
-
-fn date_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Date))
-}
-
-fn date_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::never_null(SqlType::Date))
-}
-
-/// Digits of the second's fraction that values of an expression have, if it is a text or a number: 6 of text,
-/// whose values can have any.
-fn digits_of(argument: &Expr) -> u8 {
-    match argument.numeric_type() {
-        SqlType::Decimal { scale, .. } => (*scale).min(6),
-        SqlType::Double { .. } | SqlType::Float { .. } => 6,
-        ty if ty.is_string() => 6,
-        ty => ty.fraction_digits(),
-    }
-}
-
-/// The same of an expression that is read as a date and time: a literal's digits can be counted.
-pub fn datetime_digits_of(argument: &Expr) -> u8 {
-    match &argument.node {
-        Node::Literal(Value::Bytes(text)) if argument.ty.is_string() => {
-            DateTime::fraction_digits(text).unwrap_or(6)
-        }
-        _ => digits_of(argument),
-    }
-}
-
-/// The same of one that is read as a time.
-pub fn time_digits_of(argument: &Expr) -> u8 {
-    match &argument.node {
-        Node::Literal(Value::Bytes(text)) if argument.ty.is_string() => {
-            Time::fraction_digits(text).unwrap_or(6)
-        }
-        _ => digits_of(argument),
-    }
-}
-
-fn time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: time_digits_of(arguments.at(0)?) }))
-}
-
-fn make_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(2)?) }))
-}
-
-fn sec_to_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(0)?) }))
-}
-
-fn datetime_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(arguments.at(0)?) }))
-}
-
-fn timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let added = arguments.get(1).map_or(0, time_digits_of);
-    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(arguments.at(0)?).max(added) }))
-}
-
-/// The constant number of digits of NOW(6): of what is written MySQL takes the last eight bits.
-fn constant_digits(arguments: &[Expr]) -> u8 {
-    match arguments.first().map(|argument| &argument.node) {
-        Some(Node::Literal(Value::Int(digits))) => (digits & 0xff) as u8,
-        Some(Node::Literal(Value::UInt(digits))) => (digits & 0xff) as u8,
-        _ => 0,
-    }
-}
-
-/// 1426 for more than six digits.
-fn check_digits(arguments: &[Expr], function: &str) -> SqlResult<()> {
-    match constant_digits(arguments) {
-        digits @ 7.. => Err(mysql_error!(ER_TOO_BIG_PRECISION, digits, function, 6)),
-        _ => Ok(()),
-    }
-}
-
-fn now_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    check_digits(arguments, "now")?;
-    Ok(Typed::never_null(SqlType::DateTime { fsp: constant_digits(arguments) }))
-}
-
-fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    check_digits(arguments, "curtime")?;
-    Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
-}
-
-/// DATE stays a DATE when whole days are added; TIME stays a TIME when the unit has no days, else it is one
-/// of today; text stays text.
-fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId) -> SqlType {
-    let fraction = if unit.has_micros() {
-        6
-    } else if unit.is_seconds() {
-        digits_of(amount)
-    } else {
-        0
-    };
-    match &operand.ty {
-        SqlType::Date if unit.is_days() => SqlType::Date,
-        SqlType::Date => SqlType::DateTime { fsp: fraction },
-        SqlType::Time { fsp } if !unit.needs_date() => SqlType::Time { fsp: fraction.max(*fsp) },
-        SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => {
-            SqlType::DateTime { fsp: fraction.max(*fsp) }
-        }
-        _ => text_of_length(29, connection),
-    }
-}
-
-fn date_add_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::of(arguments.at(2)?)?;
-    Ok(Typed::nullable(added_type(arguments.at(0)?, arguments.at(1)?, unit, connection)))
-}
-
-fn timestampadd_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::of(arguments.at(0)?)?;
-    Ok(Typed::nullable(added_type(arguments.at(2)?, arguments.at(1)?, unit, connection)))
-}
-
-fn from_unixtime_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    if arguments.len() == 2 {
-        return format_type(arguments, connection);
-    }
-    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(arguments.at(0)?) }))
-}
-
-fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let Some(argument) = arguments.first() else { return Ok(Typed::never_null(SqlType::BIGINT)) };
-    Ok(Typed::strict(
-        match datetime_digits_of(argument) {
-            0 => SqlType::BIGINT,
-            scale => SqlType::Decimal { precision: 12 + scale, scale, unsigned: false },
-        },
-        arguments,
-    ))
-}
 
 fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
     Ok(number.map_or(Value::Null, Value::Int))
