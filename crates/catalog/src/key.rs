@@ -308,15 +308,16 @@ pub fn unique_prefix(table: &Table, number: usize, key: &[u8]) -> Option<UniqueP
 }
 
 /// Where each of the index's own parts ends in a stored key: the prefixes that entries with equal leading
-/// parts share. Empty if the bytes are not such a key.
-pub fn part_ends(table: &Table, number: usize, key: &[u8]) -> SmallVec<[usize; 8]> {
+/// parts share; and whether a part until there is NULL. Empty if the bytes are not such a key.
+pub fn part_ends(table: &Table, number: usize, key: &[u8]) -> SmallVec<[(usize, bool); 8]> {
     let codec = table.key_codec(number);
     let mut ends = SmallVec::new();
-    let mut at = 0;
+    let (mut at, mut has_null) = (0, false);
     for part in codec.parts.iter().take(codec.own) {
-        let Some((length, _)) = part.length(from(key, at)) else { return SmallVec::new() };
+        let Some((length, is_null)) = part.length(from(key, at)) else { return SmallVec::new() };
         at += length;
-        ends.push(at);
+        has_null |= is_null;
+        ends.push((at, has_null));
     }
     ends
 }

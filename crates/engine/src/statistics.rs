@@ -29,7 +29,7 @@ pub struct TableStatistics {
     /// Average bytes of a row.
     pub row_bytes: u64,
     /// For each index and each number of leading parts (the first entry is for one part): how many rows have the same
-    /// values there, on average. 1.0 for all parts of a unique index.
+    /// values there, on average and NULL aside. 1.0 for all parts of a unique index.
     pub rows_per_key: Vec<Vec<f64>>,
 }
 
@@ -57,6 +57,8 @@ const FEW_ROWS: u64 = 100;
 const MOST_CHANGES: u64 = 4;
 /// Random descents per index.
 const SAMPLES: u32 = 8;
+/// Times as many that are taken where most have NULL.
+const DRAWS: u32 = 8;
 
 /// A cache line of its own.
 #[derive(Default)]
@@ -151,24 +153,51 @@ fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
     Some(sum)
 }
 
+/// Rows with the same values as random entries.
+#[derive(Debug, Clone, Default)]
+struct Alike {
+    rows: f64,
+    taken: u32,
+}
+
+impl Alike {
+    fn add(&mut self, rows: u64) {
+        self.rows += rows.max(1) as f64;
+        self.taken += 1;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.taken > 0).then(|| self.rows / f64::from(self.taken))
+    }
+}
+
 /// Takes a few random entries, and estimates for each how many others have the same leading parts.
+///
+/// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
+/// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
 fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
     let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
     let mut prng = Prng::new(seed ^ tree.index_id());
-    let mut sums = vec![0.0; index.parts.len()];
-    let mut taken = 0.0;
+    let mut known = vec![(Alike::default(), Alike::default()); index.parts.len()];
     let (mut key, mut upper) = (Vec::new(), Vec::new());
-    for _ in 0..SAMPLES {
+    for draw in 0..SAMPLES * DRAWS {
+        if draw >= SAMPLES && known.iter().all(|(alike, _)| alike.taken >= SAMPLES / 2) {
+            break;
+        }
         if !tree.random_key(prng.next_u64(), &mut key).ok()? {
             continue;
         }
         let ends = key::part_ends(table, number, &key);
-        if ends.len() != sums.len() {
+        if ends.len() != known.len() {
             continue;
         }
-        taken += 1.0;
-        for (part, end) in ends.into_iter().enumerate() {
-            let is_unique = index.unique && part + 1 == sums.len();
+        for (part, (end, has_null)) in ends.into_iter().enumerate() {
+            let is_last = part + 1 == known.len();
+            let (alike, nulls) = &mut known[part];
+            let most = if has_null { &mut *nulls } else { &mut *alike };
+            if most.taken >= SAMPLES {
+                continue;
+            }
             let prefix = &key[..end];
             upper.clear();
             upper.extend_from_slice(prefix);
@@ -176,12 +205,11 @@ fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
                 true => Bound::Excluded(&upper[..]),
                 false => Bound::Unbounded,
             };
-            let same = match is_unique {
+            most.add(match index.unique && is_last {
                 true => 1,
                 false => tree.records_in_range(Bound::Included(prefix), upper).ok()?,
-            };
-            sums[part] += same.max(1) as f64;
+            });
         }
     }
-    Some(sums.into_iter().map(|sum| if taken > 0.0 { sum / taken } else { 1.0 }).collect())
+    Some(known.iter().map(|(alike, nulls)| alike.mean().or(nulls.mean()).unwrap_or(1.0)).collect())
 }
