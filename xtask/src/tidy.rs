@@ -71,7 +71,8 @@ const FORBIDDEN: &[(&str, &str)] =
 /// Folders in which what two things are is never decided by their text.
 const STRUCTURAL: &[&str] = &["crates/plan/src/"];
 
-/// Crates with a room that stands above their other modules. The head of the library, which declares it, may name it.
+/// Crates with a room that stands above their other modules. The head of the library, which declares it, may
+/// name it.
 const ROOMS_ABOVE: &[(&str, &str)] = &[("crates/plan/src/", "bind")];
 
 /// The folder of decisions. Its index is README.md.

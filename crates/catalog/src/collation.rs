@@ -229,8 +229,8 @@ impl Collation {
         begin
     }
 
-    /// How many bytes two texts have in common that do not matter where both are compared with each other: whole
-    /// characters, on which no weight after them depends.
+    /// How many bytes two texts have in common that do not matter where both are compared with each other:
+    /// whole characters, on which no weight after them depends.
     pub fn common_beginning(&self, left: &[u8], right: &[u8]) -> usize {
         self.begin_of_difference(left, right, common_prefix(left, right))
     }

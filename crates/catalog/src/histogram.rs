@@ -1,7 +1,7 @@
 //! Histograms: how the values of a column are distributed.
 //!
-//! A *singleton* histogram has a bucket for each value, an *equi-height* one has buckets of about as many rows
-//! each. A bucket knows which part of all rows, NULLs included, has a value up to its upper end:
+//! A *singleton* histogram has a bucket for each value, an *equi-height* one has buckets of about as many
+//! rows each. A bucket knows which part of all rows, NULLs included, has a value up to its upper end:
 //!
 //! ```text
 //! values     1 1 1 2 2 5 | NULL NULL            8 rows

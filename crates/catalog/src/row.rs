@@ -475,8 +475,8 @@ pub enum Field<'a> {
     Variable(&'a [u8]),
 }
 
-/// The bytes that a row has of `value` in a column of that type, which is no text; `None` if it is not of that type or
-/// beyond its range.
+/// The bytes that a row has of `value` in a column of that type, which is no text; `None` if it is not of
+/// that type or beyond its range.
 pub fn fixed_field(sql_type: &SqlType, value: ValueRef<'_>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     encode_fixed(sql_type, value, &mut bytes).then_some(bytes)

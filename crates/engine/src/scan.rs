@@ -370,8 +370,8 @@ impl Transaction {
 }
 
 impl Transaction {
-    /// How many more rows a scan of a snapshot finds: those of about a leaf; `None` at the end. Rows whose newest
-    /// version is the one to be counted, which are nearly all, are not read.
+    /// How many more rows a scan of a snapshot finds: those of about a leaf; `None` at the end. Rows whose
+    /// newest version is the one to be counted, which are nearly all, are not read.
     pub fn scan_count(&mut self, scan: &mut Scan) -> Attempt<Option<usize>> {
         scan.counts = true;
         let mut others = RowBatch::new();

@@ -348,8 +348,8 @@ impl Table {
         self.runtime.sampler.statistics(self)
     }
 
-    /// Some of its rows; `None` if a page that is needed for it is not in memory. Never waits; taken lazily and
-    /// therefore possibly stale.
+    /// Some of its rows; `None` if a page that is needed for it is not in memory. Never waits; taken lazily
+    /// and therefore possibly stale.
     pub fn sample(&self) -> Option<Arc<TableSample>> {
         self.runtime.sampler.sample(self)
     }

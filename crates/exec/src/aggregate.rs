@@ -79,7 +79,8 @@ fn inputs(spec: &AggregateSpec) -> impl Iterator<Item = &Expr> {
     spec.arguments.iter().chain(spec.order_by.iter().map(|key| &key.expr))
 }
 
-/// Whether evaluating it gives a value and nothing else, a warning neither: columns, and sums and products of numbers.
+/// Whether evaluating it gives a value and nothing else, a warning neither: columns, and sums and products of
+/// numbers.
 fn is_silent(expr: &Expr) -> bool {
     match &expr.node {
         Node::Column { .. } | Node::Literal(_) | Node::Parameter(_) => true,
@@ -93,7 +94,8 @@ fn is_silent(expr: &Expr) -> bool {
     }
 }
 
-/// For each input of the aggregates the place of the first that is the same expression, if evaluating it once will do; else its own.
+/// For each input of the aggregates the place of the first that is the same expression, if evaluating it once
+/// will do; else its own.
 fn same_arguments(aggregates: &[AggregateSpec]) -> Box<[usize]> {
     let all: Vec<&Expr> = aggregates.iter().flat_map(inputs).collect();
     let first_like = |(place, expr): (usize, &&Expr)| {
@@ -306,8 +308,8 @@ impl AggregateState {
         Ok(())
     }
 
-    /// Evaluates what the current row is grouped by, and the aggregates' arguments; an argument that another aggregate has
-    /// too, once.
+    /// Evaluates what the current row is grouped by, and the aggregates' arguments; an argument that another
+    /// aggregate has too, once.
     fn evaluate(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         let AggregateState { values, arguments, same_as, .. } = self;
         let same_as = same_as.get_or_insert_with(|| same_arguments(plan.aggregates));
@@ -384,7 +386,8 @@ impl AggregateState {
         Ok(())
     }
 
-    /// Adds the current row to the only group, if its values are at hand and are added as they are; if not, adds nothing.
+    /// Adds the current row to the only group, if its values are at hand and are added as they are; if not,
+    /// adds nothing.
     fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
         let [group] = &mut self.groups[..] else { return Ok(false) };
         if !plan.group.is_empty() {

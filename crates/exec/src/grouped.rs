@@ -1,5 +1,6 @@
 //! Grouping rows that come in groups: in the order of an index whose leading parts are what they are grouped
-//! by. One group is in memory at a time, and is given when the next one begins, so that a LIMIT ends the scan.
+//! by. One group is in memory at a time, and is given when the next one begins, so that a LIMIT ends the
+//! scan.
 //!
 //! ```text
 //!   rows by (k):   1 1 1 2 2 5       group 1 is given when the first 2 has been read,
@@ -124,8 +125,8 @@ impl GroupedState {
         cx.take_turns(1 + plan.aggregates.len() as u32)
     }
 
-    /// Adds the row at hand to the current group if its values are the very same and the aggregates take their
-    /// arguments as they are; if not, adds nothing.
+    /// Adds the row at hand to the current group if its values are the very same and the aggregates take
+    /// their arguments as they are; if not, adds nothing.
     fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
         let Some(group) = &mut self.current else { return Ok(false) };
         let mut known = plan.group.iter().zip(&group.values);

@@ -130,8 +130,8 @@ pub struct HashJoin<'p> {
 
 /// Where a hash join is.
 ///
-/// The rows of the right side lie in one place ([`KeptRows`]); rows with the same key are a chain, in the order in which they
-/// came:
+/// The rows of the right side lie in one place ([`KeptRows`]); rows with the same key are a chain, in the
+/// order in which they came:
 ///
 /// ```text
 ///  keys   'a' = 0   'b' = 1           row    0   1   2   3

@@ -1,6 +1,6 @@
-//! Rows set aside: an operator that needs its whole input keeps what the slots hold of each row here. The bytes of stored
-//! rows lie one behind the other in chunks, and their table is held once, not once a row: a reference count
-//! that all workers share is dearer than the row.
+//! Rows set aside: an operator that needs its whole input keeps what the slots hold of each row here. The
+//! bytes of stored rows lie one behind the other in chunks, and their table is held once, not once a row: a
+//! reference count that all workers share is dearer than the row.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Execution: the states of a plan's operators, and the calls that move them.
 //!
-//! The plan is shared and immutable; a [`State`] tree mirrors its operators and holds what one execution knows. A call
-//! of [`State::next`] places the next row in the frame's slots. When something is missing it gives back
-//! [`Blocked::Wait`](palisade_base::Blocked) and is later called again: every operator keeps enough to go on from
-//! exactly where it was.
+//! The plan is shared and immutable; a [`State`] tree mirrors its operators and holds what one execution
+//! knows. A call of [`State::next`] places the next row in the frame's slots. When something is missing it
+//! gives back [`Blocked::Wait`](palisade_base::Blocked) and is later called again: every operator keeps
+//! enough to go on from exactly where it was.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -336,7 +336,8 @@ impl State {
     }
 }
 
-/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if there is none.
+/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if
+/// there is none.
 fn next_passing(
     cx: &mut ExecContext<'_, '_>,
     rows: &[KeptRow],

@@ -1,7 +1,9 @@
-//! WITH RECURSIVE: rows of the seed, then again and again what the steps make of the rows of the round before.
+//! WITH RECURSIVE: rows of the seed, then again and again what the steps make of the rows of the round
+//! before.
 //!
 //! The rows of the round before are the *working table*, which the steps read through
-//! [`Operator::Working`](palisade_plan::Operator::Working). The result is complete before its first row is given.
+//! [`Operator::Working`](palisade_plan::Operator::Working). The result is complete before its first row is
+//! given.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -167,8 +167,8 @@ impl ScanState {
         cx.evaluate(|cx| filter.holds(cx))
     }
 
-    /// Goes to the next row of the batch, or beyond as many as fail the screen; false at its end. Asks to wait where others
-    /// are to have their turn: the row is in place then.
+    /// Goes to the next row of the batch, or beyond as many as fail the screen; false at its end. Asks to
+    /// wait where others are to have their turn: the row is in place then.
     #[inline]
     fn step_in_batch(
         &mut self,

@@ -1,8 +1,8 @@
 //! Sorting and limits.
 //!
-//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is
-//! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
-//! row that is kept anyway, when two beginnings are alike.
+//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is the
+//! beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is
+//! read in the row that is kept anyway, when two beginnings are alike.
 //!
 //! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order
 //! and written to a temporary file as a run, and the next rows are read; in the end the runs are
@@ -39,8 +39,8 @@ use super::kept::KeptRows;
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use super::{ExecContext, State, limit_values};
 
-/// What of a row's first key decides most comparisons: where it differs, the rows are in its order. Among equal ones, and
-/// where some row has none, the keys themselves decide.
+/// What of a row's first key decides most comparisons: where it differs, the rows are in its order. Among
+/// equal ones, and where some row has none, the keys themselves decide.
 type Prefix = u64;
 
 /// The prefix of a value; `None` where nothing is known that would do. NULL comes first.
@@ -216,8 +216,8 @@ enum Reason {
 enum Phase {
     /// Rows are read.
     Collecting,
-    /// The beginnings of their first keys, which are texts, are found: of those before `next` they have been, from byte
-    /// `from` on.
+    /// The beginnings of their first keys, which are texts, are found: of those before `next` they have been,
+    /// from byte `from` on.
     Ranking { next: usize, from: usize, reason: Reason },
     /// Those that are held are put in order.
     Sorting { sort: MergeSort<Ranked>, reason: Reason },

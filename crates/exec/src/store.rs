@@ -205,7 +205,8 @@ impl ExecContext<'_, '_> {
         self.store(now, &SqlType::DateTime { fsp: 6 }, column, row)
     }
 
-    /// Computes the generated columns of a row that is otherwise complete; `slot` is where their expressions see it.
+    /// Computes the generated columns of a row that is otherwise complete; `slot` is where their expressions
+    /// see it.
     pub fn generate(
         &mut self,
         rules: &RowRules,

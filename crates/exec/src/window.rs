@@ -1,11 +1,12 @@
-//! Window functions: rows are collected, sorted by partition and order, and each is given its functions' values.
+//! Window functions: rows are collected, sorted by partition and order, and each is given its functions'
+//! values.
 //!
 //! Rows of several partitions that take more memory than they may are put in order and written to a file, and
 //! read again partition by partition (`runs`). What is in memory then is one partition.
 //!
-//! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows are
-//! collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run: the state says
-//! which call and which row come next.
+//! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows
+//! are collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run:
+//! the state says which call and which row come next.
 
 mod runs;
 
@@ -573,8 +574,8 @@ impl Part<'_> {
         Ok(first..last.max(first))
     }
 
-    /// The rows whose key equals the value that bounds the frame, or the place where they would be. A NULL key is the
-    /// peer of NULL keys.
+    /// The rows whose key equals the value that bounds the frame, or the place where they would be. A NULL
+    /// key is the peer of NULL keys.
     fn bound(&self, cx: &mut Context<'_>, at: usize, edge: usize, domain: Domain) -> SqlResult<Range<usize>> {
         let bound = self.inputs(at)?.1.at(edge)?;
         if bound.is_null() {

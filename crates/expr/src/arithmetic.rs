@@ -218,8 +218,8 @@ impl Context<'_> {
         Ok(self.arithmetic(op, numeric, &left, &right, expr)?)
     }
 
-    /// Addition, subtraction and multiplication of decimals; those below it are done without making values of their
-    /// results.
+    /// Addition, subtraction and multiplication of decimals; those below it are done without making values of
+    /// their results.
     fn decimal_operation(
         &mut self,
         op: ArithmeticOp,

@@ -205,8 +205,9 @@ impl Expr {
         }
     }
 
-    /// Whether a condition of WHERE, ON or HAVING holds. As [`test`](Self::test), but of a conjunction nothing is evaluated
-    /// behind the first part that is not true, be it NULL: so MySQL does, and what the others have to say is not said.
+    /// Whether a condition of WHERE, ON or HAVING holds. As [`test`](Self::test), but of a conjunction
+    /// nothing is evaluated behind the first part that is not true, be it NULL: so MySQL does, and what the
+    /// others have to say is not said.
     pub fn holds(&self, cx: &mut Context<'_>) -> SqlAttempt<bool> {
         match &self.node {
             Node::And(parts) => {

@@ -1,8 +1,9 @@
 //! Conditions on the bytes of rows: what a scan asks of each row before it makes a row of it.
 //!
-//! A scan that has read a batch makes its condition ready for the next ones. The conjuncts that compare a column with
-//! what is the same for all rows become tests; where the column is of fixed width, a test compares bytes, which are in
-//! the order of the values, and reads no value. A row that fails a test is passed over.
+//! A scan that has read a batch makes its condition ready for the next ones. The conjuncts that compare a
+//! column with what is the same for all rows become tests; where the column is of fixed width, a test
+//! compares bytes, which are in the order of the values, and reads no value. A row that fails a test is
+//! passed over.
 //!
 //! ```text
 //!  d < '1995-01-01' AND x BETWEEN 5 AND 7 AND name LIKE '%99%' AND f(id) AND k = 3
@@ -10,8 +11,9 @@
 //!  └──────────────────── the screen ─────────────────────────┘     for what is left
 //! ```
 //!
-//! Only the conjuncts before the first one that is no test are in the screen, so that what evaluating the others says
-//! is said of the same rows as without it. For the same reason a constant that is warned of, or fails, makes no test.
+//! Only the conjuncts before the first one that is no test are in the screen, so that what evaluating the
+//! others says is said of the same rows as without it. For the same reason a constant that is warned of, or
+//! fails, makes no test.
 
 use std::cmp::Ordering;
 
@@ -333,8 +335,8 @@ impl Making<'_, '_> {
         (!value.is_null()).then(|| text_of(&value, &expr.ty).to_vec())
     }
 
-    /// The field that a column has which is equal to a value in a domain; `None` if there is none, or if comparing
-    /// fields is not comparing in that domain.
+    /// The field that a column has which is equal to a value in a domain; `None` if there is none, or if
+    /// comparing fields is not comparing in that domain.
     fn field_of(&self, column: usize, domain: Domain, value: &Value) -> Option<Vec<u8>> {
         let ty = self.type_of(column)?;
         is_own_domain(ty, domain).then_some(())?;

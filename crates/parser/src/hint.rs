@@ -1,8 +1,8 @@
 //! The hints of a statement.
 //!
 //! The parser notes each where it reads it, in order: a SET_VAR counts for the whole statement wherever it
-//! stands, and any hint may name another query block than the one that it stands in. The session that executes
-//! the statement knows the variables, and binding finds the tables.
+//! stands, and any hint may name another query block than the one that it stands in. The session that
+//! executes the statement knows the variables, and binding finds the tables.
 
 use std::fmt::{self, Display, Formatter};
 

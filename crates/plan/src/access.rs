@@ -1,8 +1,8 @@
 //! The access path of one table: which index, and which ranges of its keys.
 //!
-//! A path is symbolic: values are expressions over parameters and the rows of tables read before. The byte ranges are
-//! made when the scan opens ([`Access::ranges`]). They contain every row the conditions let through; conditions that
-//! they do not decide alone stay in the scan's filter.
+//! A path is symbolic: values are expressions over parameters and the rows of tables read before. The byte
+//! ranges are made when the scan opens ([`Access::ranges`]). They contain every row the conditions let
+//! through; conditions that they do not decide alone stay in the scan's filter.
 
 use std::sync::Arc;
 
@@ -140,8 +140,8 @@ impl Access {
     }
 }
 
-/// The parts of an index's entries: its own, and behind them those of the clustered key that are not among them. A
-/// column's prefix is another part than all of it.
+/// The parts of an index's entries: its own, and behind them those of the clustered key that are not among
+/// them. A column's prefix is another part than all of it.
 pub fn index_parts(table: &Table, index: usize) -> impl Iterator<Item = &IndexPart> {
     let parts = |index: usize| table.indexes.get(index).map_or(&[][..], |index| &index.parts);
     let own = parts(index);

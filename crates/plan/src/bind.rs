@@ -1,8 +1,9 @@
 //! Binding: from the parse tree to expressions and [logical plans](crate::logical) in which every name
 //! is resolved and every type known. It chooses no order of joins and no access path.
 //!
-//! Syntax that is a function in disguise is bound as a call of the function of that name, so that the library has one
-//! form for all of them. An interval's unit is passed as a string literal in lower case (`day`, `minute_second`):
+//! Syntax that is a function in disguise is bound as a call of the function of that name, so that the library
+//! has one form for all of them. An interval's unit is passed as a string literal in lower case (`day`,
+//! `minute_second`):
 //!
 //! | syntax | call |
 //! |---|---|
@@ -163,7 +164,8 @@ pub struct Binder<'a> {
     pub subquery_reads: Vec<Arc<Table>>,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,
-    /// The tables of the next block are to be left in [`kept_sources`](Self::kept_sources), all their columns within reach.
+    /// The tables of the next block are to be left in [`kept_sources`](Self::kept_sources), all their columns
+    /// within reach.
     pub keeps_sources: bool,
     /// The tables of a block that has been bound: what stands outside of it reads its rows.
     pub kept_sources: Vec<Source>,
@@ -280,8 +282,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the table, so that
-    /// nobody learns what there is by being refused.
+    /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the
+    /// table, so that nobody learns what there is by being refused.
     pub fn accesses(
         &mut self,
         schema: &str,
@@ -373,7 +375,8 @@ impl<'a> Binder<'a> {
 
 /// Stored tables, as the session's locks allow.
 impl Binder<'_> {
-    /// A table of the dictionary: 1146 if there is none; while there are locked tables it is none of them (1100).
+    /// A table of the dictionary: 1146 if there is none; while there are locked tables it is none of them
+    /// (1100).
     pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
         match self.dictionary.table(schema, name) {
             Ok(table) => Ok(table.clone()),

@@ -1,5 +1,5 @@
-//! What the join planner reads off conditions: which slots they need, which keys and ranges they give, how many rows
-//! they let through.
+//! What the join planner reads off conditions: which slots they need, which keys and ranges they give, how
+//! many rows they let through.
 
 use palisade_catalog::{SqlType, Value};
 use palisade_expr::{Comparison, Domain, Expr, Node, SubqueryUse, Truth};
@@ -190,7 +190,8 @@ pub(super) fn range_specs(expr: &Expr, slot: usize, column: usize, ty: &SqlType)
             let mut all = Vec::new();
             for part in parts {
                 match &part.node {
-                    // Of a conjunction any one part that is about the column will do: the filter has the rest.
+                    // Of a conjunction any one part that is about the column will do: the filter has the
+                    // rest.
                     Node::And(terms) => {
                         all.extend(terms.iter().find_map(|term| range_specs(term, slot, column, ty))?);
                     }

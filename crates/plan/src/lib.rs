@@ -25,8 +25,8 @@
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
 //!
-//! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when a scan
-//! opens.
+//! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when
+//! a scan opens.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
@@ -131,7 +131,7 @@ pub struct Query {
     /// Columns of enclosing queries that it reads.
     pub outer_columns: Vec<OuterColumn>,
     /// Columns of enclosing queries whose values decide what it gives, if that may be remembered; see
-    /// [`remembered`].
+    /// `remembered`.
     pub deciding_columns: Option<Vec<(usize, usize)>>,
     /// LIMIT under SQL_CALC_FOUND_ROWS: applied only when rows are sent.
     pub counted_limit: Option<Limit>,
@@ -243,8 +243,8 @@ pub enum Operator {
         input: Box<Operator>,
         keys: Vec<Expr>,
     },
-    /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed. With `distinct`, of rows with equal
-    /// keys only the first.
+    /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed. With `distinct`, of
+    /// rows with equal keys only the first.
     Sort {
         input: Box<Operator>,
         keys: Vec<SortKey>,
@@ -356,8 +356,8 @@ pub struct Limit {
 }
 
 impl Operator {
-    /// What it takes its rows from, in the order in which they are read: operators below it, and the roots of the queries that
-    /// it keeps the rows of. What is said of a whole plan is said by way of this.
+    /// What it takes its rows from, in the order in which they are read: operators below it, and the roots of
+    /// the queries that it keeps the rows of. What is said of a whole plan is said by way of this.
     pub fn inputs(&self) -> SmallVec<[&Operator; 2]> {
         match self {
             Operator::Dual

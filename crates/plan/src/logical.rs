@@ -401,8 +401,8 @@ impl JoinTree {
 }
 
 impl Block {
-    /// Whether it joins tables under conditions, and does nothing that a block around it could not do with the
-    /// same rows: what it projects, leaves out as alike and orders by aside.
+    /// Whether it joins tables under conditions, and does nothing that a block around it could not do with
+    /// the same rows: what it projects, leaves out as alike and orders by aside.
     pub(super) fn only_joins(&self) -> bool {
         self.tree.is_some()
             && self.grouping.is_none()

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! so that a plan that is executed has no place for them, and an operator does not know whether it is
-//! measured. The joins of a block are noted where they are planned, which knows their costs; what stands above
-//! them is noted at the end ([`add_to`]), from what is below.
+//! measured. The joins of a block are noted where they are planned, which knows their costs; what stands
+//! above them is noted at the end ([`add_to`]), from what is below.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,8 +8,8 @@
 //! | [`Processes`] | connections: waiting, giving way, KILL | whatever waits |
 //! | [`Diagnostics`] | what the server keeps of failures | foreign keys |
 //!
-//! [`Environment`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit test
-//! a double of it.
+//! [`Environment`] is all of them. A caller that asks for one kind of thing takes that trait, and its unit
+//! test a double of it.
 
 #[cfg(test)]
 pub mod doubles;
@@ -175,8 +175,8 @@ pub trait Processes: Send + Sync {
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
     fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()>;
 
-    /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its session waits for
-    /// anything but the machine has killed it.
+    /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its
+    /// session waits for anything but the machine has killed it.
     fn wait<'a>(
         &'a self,
         connection_id: u64,

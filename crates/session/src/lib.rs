@@ -13,9 +13,9 @@
 //! | [`prepared_count`] | how many prepared statements all sessions have |
 //!
 //! What expressions see of a session - variables, warnings, user variables - is in
-//! [`session_state`](palisade_expr::session_state). Binding, planning and operators are given parts of a session
-//! that are declared here and there; the whole of it, with its transaction and its prepared statements, is put together
-//! above them, by `sql`.
+//! [`session_state`](palisade_expr::session_state). Binding, planning and operators are given parts of a
+//! session that are declared here and there; the whole of it, with its transaction and its prepared
+//! statements, is put together above them, by `sql`.
 //!
 //! Deliberately absent: plans, and how a statement is executed; sockets, packets, accounts.
 

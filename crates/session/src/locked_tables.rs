@@ -1,8 +1,9 @@
 //! What a session has locked across transactions: LOCK TABLES, FLUSH TABLES ... WITH READ LOCK.
 //!
-//! The locks themselves are the engine's metadata locks ([`TableLocks`]). Here is what MySQL adds for the session that
-//! holds them: while it has locked tables it uses these alone (1100), by the aliases under which it locked them, and
-//! writes only to those locked WRITE (1099); under a global read lock it changes nothing (1223).
+//! The locks themselves are the engine's metadata locks ([`TableLocks`]). Here is what MySQL adds for the
+//! session that holds them: while it has locked tables it uses these alone (1100), by the aliases under which
+//! it locked them, and writes only to those locked WRITE (1099); under a global read lock it changes nothing
+//! (1223).
 
 use palisade_base::error_catalogue::{
     ER_CANT_UPDATE_WITH_READLOCK, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_TABLE_NOT_LOCKED,
@@ -71,7 +72,8 @@ impl SessionLocks {
         }
     }
 
-    /// The lock for redefining tables: the session's own if it has locked tables, which must then be among them.
+    /// The lock for redefining tables: the session's own if it has locked tables, which must then be among
+    /// them.
     pub fn exclusive(&self, names: &[TableName]) -> SqlResult<Option<ExclusiveLock>> {
         self.check_global()?;
         let Some(locked) = &self.tables else { return Ok(None) };
@@ -95,8 +97,8 @@ impl SessionLocks {
             None => Ok(()),
         }
     }
-    /// 1223 or 1100 if a statement that changes accounts is forbidden: LOCK TABLES does that, since it has not
-    /// locked all the tables that accounts are kept in.
+    /// 1223 or 1100 if a statement that changes accounts is forbidden: LOCK TABLES does that, since it has
+    /// not locked all the tables that accounts are kept in.
     pub fn refuse_changing_accounts(&self) -> SqlResult<()> {
         self.check_global()?;
         let Some(tables) = &self.tables else { return Ok(()) };

@@ -106,8 +106,8 @@ impl Profiles {
         self.current = None;
     }
 
-    /// The statement of that text has ended. Its profile is kept if it is `wanted`, and with it as many as `history`
-    /// says.
+    /// The statement of that text has ended. Its profile is kept if it is `wanted`, and with it as many as
+    /// `history` says.
     pub fn keep(&mut self, now: Duration, text: &[u8], wanted: bool, history: usize) {
         let finished = self.current.take();
         if let Some(finished) = finished.filter(|_| wanted) {

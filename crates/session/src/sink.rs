@@ -83,8 +83,8 @@ impl Deref for ResultColumns {
     }
 }
 
-/// Takes one result set. Rows come as borrowed values, in the order of the columns; a TIMESTAMP has been converted
-/// to the session's zone ([`ValueRef::DateTime`]) by then.
+/// Takes one result set. Rows come as borrowed values, in the order of the columns; a TIMESTAMP has been
+/// converted to the session's zone ([`ValueRef::DateTime`]) by then.
 pub trait ResultSink: Send {
     /// The result set begins. Called at most once per statement, before any row.
     fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()>;

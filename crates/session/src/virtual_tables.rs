@@ -1,8 +1,8 @@
 //! Virtual tables as statements see them: which there are, and their rows, as far as the account may know of
 //! them.
 //!
-//! Some tell of the server, which provides them ([`VirtualTables`]); those of information_schema that tell of the
-//! dictionary and of storage are [`DictionaryTables`].
+//! Some tell of the server, which provides them ([`VirtualTables`]); those of information_schema that tell of
+//! the dictionary and of storage are [`DictionaryTables`].
 
 use std::sync::Arc;
 

@@ -8,8 +8,9 @@
 //! | [`foreign`] | foreign keys |
 //! | [`load`], `outfile` | LOAD DATA; SELECT ... INTO OUTFILE |
 //!
-//! These run as `async` functions over steps of the engine; a step that has to wait is called again with the same
-//! arguments. A statement that fails is undone as a whole: the front door goes back to the point where it began.
+//! These run as `async` functions over steps of the engine; a step that has to wait is called again with the
+//! same arguments. A statement that fails is undone as a whole: the front door goes back to the point where
+//! it began.
 
 pub mod change;
 mod collision;
@@ -30,8 +31,8 @@ use crate::sql::Sql;
 use crate::{Session, SqlResult};
 
 impl Sql {
-    /// Does `work`, which changes rows, as a statement of the session's transaction: it is undone as a whole if it fails. With
-    /// `ignore`, what would be errors of values are warnings.
+    /// Does `work`, which changes rows, as a statement of the session's transaction: it is undone as a whole
+    /// if it fails. With `ignore`, what would be errors of values are warnings.
     async fn change_rows<T>(
         &self,
         session: &mut Session,

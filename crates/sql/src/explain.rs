@@ -210,8 +210,8 @@ impl Sql {
         Ok(Completion::of_rows())
     }
 
-    /// Executes what is explained, if EXPLAIN ANALYZE does: as in MySQL a query, and a change of the rows of a
-    /// join. Says whether it did.
+    /// Executes what is explained, if EXPLAIN ANALYZE does: as in MySQL a query, and a change of the rows of
+    /// a join. Says whether it did.
     async fn execute_explained(
         &self,
         session: &mut Session,

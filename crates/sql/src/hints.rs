@@ -1,5 +1,6 @@
 //! The hints of a statement that is executed: what is wrong with them, and SET_VAR, by which system variables
-//! have another value while it is planned and executed. What they say of query blocks is [bound](palisade_plan::bind::hints).
+//! have another value while it is planned and executed. What they say of query blocks is
+//! [bound](palisade_plan::bind::hints).
 //!
 //! What is wrong with a hint is a warning, of the same kinds as in MySQL: a list that is no list of hints
 //! (1064), a variable that there is not (3128) or that no hint sets (3637), and the second value of one

@@ -1,5 +1,5 @@
-//! From a statement's text to its effect: the front door. Binding and planning are in [`palisade_plan`], the operators
-//! in [`palisade_exec`].
+//! From a statement's text to its effect: the front door. Binding and planning are in [`palisade_plan`], the
+//! operators in [`palisade_exec`].
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -19,9 +19,9 @@
 //! | `hints` | system variables that a statement's hints set |
 //! | `deprecated` | the warnings of what MySQL will not understand for ever |
 //!
-//! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
-//! the top as [`Blocked::Wait`](palisade_base::Blocked), [`run`](palisade_exec::run) awaits the event there, holding
-//! nothing, and calls again.
+//! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock)
+//! travels to the top as [`Blocked::Wait`](palisade_base::Blocked), [`run`](palisade_exec::run) awaits the
+//! event there, holding nothing, and calls again.
 //!
 //! Deliberately absent: sockets, packets, accounts.
 

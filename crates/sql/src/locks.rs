@@ -1,7 +1,7 @@
 //! LOCK TABLES, UNLOCK TABLES, FLUSH TABLES ... WITH READ LOCK: locks that a session holds across transactions.
 //!
-//! What they forbid is in [`locked_tables`](palisade_session::locked_tables). Plans are checked when they are bound, so a session
-//! with locks keeps and takes no plans.
+//! What they forbid is in [`locked_tables`](palisade_session::locked_tables). Plans are checked when they are
+//! bound, so a session with locks keeps and takes no plans.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};

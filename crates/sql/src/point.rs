@@ -1,7 +1,8 @@
-//! Running the [short path](palisade_plan::point): one row by its complete unique key, its columns sent as they are.
+//! Running the [short path](palisade_plan::point): one row by its complete unique key, its columns sent as
+//! they are.
 //!
-//! The key is made straight from the parameters, the row is read into a buffer that the session keeps, and its
-//! columns go to the sink as views of it.
+//! The key is made straight from the parameters, the row is read into a buffer that the session keeps, and
+//! its columns go to the sink as views of it.
 
 use palisade_base::Blocked;
 use palisade_catalog::{RowView, Value};

@@ -10,8 +10,8 @@
 //! | [`privileges`] | SHOW PRIVILEGES |
 //! | [`answer`] | filtering and sending listings |
 //!
-//! [`Shower::listing`] answers a SHOW with a table of values; LIKE is applied here, WHERE by the front door, which can bind
-//! expressions.
+//! [`Shower::listing`] answers a SHOW with a table of values; LIKE is applied here, WHERE by the front door,
+//! which can bind expressions.
 
 mod absent;
 pub mod answer;

@@ -1,6 +1,6 @@
-//! What EXPLAIN shows: `explain/NAME.sql` has statements, `explain/NAME.plans` what comes out, with the warnings
-//! behind it. Costs and estimated rows are masked; the clock of these tests stands still, so that all that
-//! takes time takes none. `UPDATE_EXPECT=1` writes the latter, for reading the difference with git.
+//! What EXPLAIN shows: `explain/NAME.sql` has statements, `explain/NAME.plans` what comes out, with the
+//! warnings behind it. Costs and estimated rows are masked; the clock of these tests stands still, so that
+//! all that takes time takes none. `UPDATE_EXPECT=1` writes the latter, for reading the difference with git.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 #[path = "client/mod.rs"]

@@ -1,8 +1,9 @@
 //! LIKE with one pattern for many texts: the pattern is taken apart once.
 //!
-//! Where every character is a byte - of the text and of the pattern - an element of the pattern is the set of the bytes
-//! that match it, found by asking [`same_character`](Collation::same_character) for each byte once. Matching is then
-//! looking bytes up. In UTF-8 that holds for texts of ASCII; any other text is matched character by character.
+//! Where every character is a byte - of the text and of the pattern - an element of the pattern is the set of
+//! the bytes that match it, found by asking [`same_character`](Collation::same_character) for each byte once.
+//! Matching is then looking bytes up. In UTF-8 that holds for texts of ASCII; any other text is matched
+//! character by character.
 //!
 //! ```text
 //!  pattern %a_c%        AnyText  {a, A}  AnyByte  {c, C}  AnyText       utf8mb4_0900_ai_ci
@@ -13,8 +14,8 @@ use super::Collation;
 use super::matching::Element;
 use crate::watch::PIECE;
 
-/// Elements of a pattern that is matched byte by byte, at most. Together with the bytes of a text they bound the work,
-/// which is not counted: to [`PIECE`] comparisons.
+/// Elements of a pattern that is matched byte by byte, at most. Together with the bytes of a text they bound
+/// the work, which is not counted: to [`PIECE`] comparisons.
 const MOST_PARTS: usize = 64;
 
 /// A LIKE pattern that is matched with many texts.

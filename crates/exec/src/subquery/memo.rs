@@ -1,7 +1,7 @@
 //! What a subquery gave, by the values of the outer columns that it reads.
 //!
-//! Rows of the outer query that are near each other often have the same values there: the lines of an order, the
-//! orders of a customer. Where they do not the memo is given up after a while, and costs no more.
+//! Rows of the outer query that are near each other often have the same values there: the lines of an order,
+//! the orders of a customer. Where they do not the memo is given up after a while, and costs no more.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! The optimizer's hints: `SELECT /*+ MAX_EXECUTION_TIME(1000) */ ...`.
 //!
 //! They stand in a comment right behind SELECT, INSERT, REPLACE, UPDATE or DELETE, so the lexer passes over
-//! them, and the rules of those statements look there. MAX_EXECUTION_TIME is an option of its SELECT; the others
-//! are noted for the statement, since a hint may be about another query block than the one that it stands in. As
-//! in MySQL a mistake ends the list, and what stands before it counts.
+//! them, and the rules of those statements look there. MAX_EXECUTION_TIME is an option of its SELECT; the
+//! others are noted for the statement, since a hint may be about another query block than the one that it
+//! stands in. As in MySQL a mistake ends the list, and what stands before it counts.
 
 use super::Parser;
 use crate::ParseError;
@@ -146,7 +146,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Items with commas between them, if any, from `token` to the parenthesis that ends them, which is given.
+    /// Items with commas between them, if any, from `token` to the parenthesis that ends them, which is
+    /// given.
     fn list_until_end(
         &mut self,
         token: Token,

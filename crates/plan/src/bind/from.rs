@@ -37,7 +37,8 @@ pub struct WorkingTable {
 }
 
 impl Binder<'_> {
-    /// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such table.
+    /// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such
+    /// table.
     fn virtual_table(&self, schema: &str, name: &str) -> SqlResult<Option<&'static TableDecl>> {
         let found = || virtual_tables::find(self.dictionary_tables, self.host, schema, name);
         if schema == SYSTEM_SCHEMA && self.dictionary.table(schema, name).is_err() {
@@ -139,8 +140,8 @@ impl Binder<'_> {
         })
     }
 
-    /// USING and NATURAL: equalities of columns, which `*` and unqualified names then see once. The left operand of the join
-    /// begins at `first`, the right one at `middle`.
+    /// USING and NATURAL: equalities of columns, which `*` and unqualified names then see once. The left
+    /// operand of the join begins at `first`, the right one at `middle`.
     fn merge_columns(
         &mut self,
         names: &[String],

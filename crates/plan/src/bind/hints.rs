@@ -246,8 +246,8 @@ fn add_order(out: &mut BlockHints, kind: HintKind, slots: &[usize], local: &[usi
     }
 }
 
-/// Whether a hint has no effect, since it names a block that there is not, or says what those before it say or
-/// the opposite.
+/// Whether a hint has no effect, since it names a block that there is not, or says what those before it say
+/// or the opposite.
 fn is_ignored(hints: &[Hint], position: usize) -> bool {
     let Some(Hint::Block(hint)) = hints.get(position) else { return false };
     let named = hint.named.iter().filter(|_| hint.kind.form() != HintForm::Name);

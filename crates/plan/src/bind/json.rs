@@ -1,5 +1,5 @@
-//! JSON where the language knows of it: the clauses of JSON_VALUE, which become arguments of a call, and documents where
-//! functions want numbers or dates.
+//! JSON where the language knows of it: the clauses of JSON_VALUE, which become arguments of a call, and
+//! documents where functions want numbers or dates.
 
 use palisade_base::error_catalogue::ER_INVALID_TYPE_FOR_JSON;
 use palisade_base::mysql_error;

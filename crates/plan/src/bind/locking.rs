@@ -1,7 +1,7 @@
 //! FOR UPDATE and FOR SHARE: which tables of a query block they are about.
 //!
-//! A clause without OF is about every table of the block, one with OF about those it names, each as FROM calls it. No table may be
-//! meant twice, and what is named must be there.
+//! A clause without OF is about every table of the block, one with OF about those it names, each as FROM
+//! calls it. No table may be meant twice, and what is named must be there.
 
 use palisade_base::error_catalogue::{ER_DUPLICATE_TABLE_LOCK, ER_UNRESOLVED_TABLE_LOCK};
 use palisade_base::mysql_error;
@@ -82,7 +82,8 @@ impl Locking {
         Ok(found)
     }
 
-    /// 3569 if a clause names a derived table: MySQL takes it for locked by another clause, whatever there is.
+    /// 3569 if a clause names a derived table: MySQL takes it for locked by another clause, whatever there
+    /// is.
     pub fn check_unnamed(&self, alias: &str) -> SqlResult<()> {
         let mut named = self.0.iter().flat_map(|clause| &clause.tables);
         match named.find(|named| named.is("", alias)) {
@@ -106,7 +107,8 @@ impl Locking {
 }
 
 impl Binder<'_> {
-    /// Binds a block that has these clauses; with none, what stands around a block in parentheses is about it.
+    /// Binds a block that has these clauses; with none, what stands around a block in parentheses is about
+    /// it.
     pub fn locking<T>(
         &mut self,
         clauses: &[ast::Locking],
@@ -123,8 +125,8 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Binds a query within this one. FOR UPDATE and FOR SHARE are about the tables beside them only; what a statement reads that
-    /// changes rows is read as its source, however deep.
+    /// Binds a query within this one. FOR UPDATE and FOR SHARE are about the tables beside them only; what a
+    /// statement reads that changes rows is read as its source, however deep.
     pub fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> T) -> T {
         let mode = match self.read_mode {
             ReadMode::Change | ReadMode::ChangeJoined | ReadMode::Source => ReadMode::Source,

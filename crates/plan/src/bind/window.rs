@@ -1,7 +1,7 @@
 //! Window functions: bound where they stand, computed by operators above the block's grouping.
 //!
-//! A call becomes a column of the slot of its window. Windows that partition and order alike share an operator,
-//! whatever the frames of their functions are.
+//! A call becomes a column of the slot of its window. Windows that partition and order alike share an
+//! operator, whatever the frames of their functions are.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;

@@ -203,8 +203,8 @@ impl Planning<'_, '_, '_> {
     }
 
     /// Rows of a table for which its conditions hold, by what all paths tell: those that decide most
-    /// conditions come first, and what no path decides is looked up in samples. So it does not depend on which
-    /// path is taken.
+    /// conditions come first, and what no path decides is looked up in samples. So it does not depend on
+    /// which path is taken.
     pub(super) fn rows_found(&self, reading: &Reading<'_>, candidates: &[Candidate]) -> f64 {
         if candidates.iter().any(|candidate| candidate.access.unique) {
             return 1.0;

@@ -165,8 +165,9 @@ enum Way<'t> {
 }
 
 impl<'t> Planning<'_, '_, 't> {
-    /// Plans inner joins of parts under conditions. What a part must match, and conditions that run a subquery
-    /// for each row, come before the joins, or after all of them if that is cheaper: they may leave few rows.
+    /// Plans inner joins of parts under conditions. What a part must match, and conditions that run a
+    /// subquery for each row, come before the joins, or after all of them if that is cheaper: they may leave
+    /// few rows.
     pub(super) fn inner_of(
         &self,
         children: &[&'t JoinTree],

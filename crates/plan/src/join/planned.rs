@@ -119,8 +119,8 @@ impl Equality {
 }
 
 impl Conjunct {
-    /// Whether a path to a table's rows may use it once the rows of these tables are in place: a scan evaluates its ends
-    /// once, and the condition says the same as long as those rows are.
+    /// Whether a path to a table's rows may use it once the rows of these tables are in place: a scan
+    /// evaluates its ends once, and the condition says the same as long as those rows are.
     pub(super) fn is_usable(&self, bound: TableSet) -> bool {
         !self.is_late && self.tables.is_within(bound)
     }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Groups differ in what they are grouped by. So a row finds one of them at most, if what it is compared with
-//! is all that they are grouped by, and the comparison tells apart what grouping does. The join may begin with
-//! the groups where they are few, and look rows up by them.
+//! is all that they are grouped by, and the comparison tells apart what grouping does. The join may begin
+//! with the groups where they are few, and look rows up by them.
 //!
 //! WHERE keeps the rows for which its conditions are true; so IN may be false where it would be unknown.
 

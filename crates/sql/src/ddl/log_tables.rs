@@ -1,5 +1,5 @@
-//! What definition statements may not do to the [tables of the query logs](palisade_session::log_tables) while a log is
-//! written to one.
+//! What definition statements may not do to the [tables of the query logs](palisade_session::log_tables)
+//! while a log is written to one.
 
 use palisade_base::error_catalogue::{ER_BAD_LOG_STATEMENT, ER_CANT_RENAME_LOG_TABLE};
 use palisade_base::mysql_error;

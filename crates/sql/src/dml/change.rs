@@ -1,11 +1,13 @@
 //! UPDATE and DELETE.
 //!
-//! Rows are read in their latest version without locking them, changed by the version that was read, and read again
-//! if someone was faster. What is joined with them or read in subqueries, and not changed, is read as the statement's source.
-//! Where a change could move a row ahead of the scan that found it, all rows are found first.
+//! Rows are read in their latest version without locking them, changed by the version that was read, and read
+//! again if someone was faster. What is joined with them or read in subqueries, and not changed, is read as
+//! the statement's source. Where a change could move a row ahead of the scan that found it, all rows are
+//! found first.
 //!
-//! The assignments of an UPDATE of one table are done one after the other: each sees what those before it have assigned. Those
-//! of a join of a table with itself see all rows as they were found, as MySQL computes them.
+//! The assignments of an UPDATE of one table are done one after the other: each sees what those before it
+//! have assigned. Those of a join of a table with itself see all rows as they were found, as MySQL computes
+//! them.
 
 mod plan;
 mod run;

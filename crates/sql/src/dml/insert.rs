@@ -57,8 +57,8 @@ pub struct InsertPlan {
     existing: usize,
     /// Slot of the row to be inserted.
     inserted: usize,
-    /// Slot of the query's row, where ON DUPLICATE KEY UPDATE reads it: the values to be inserted, and after them columns of
-    /// the query's tables.
+    /// Slot of the query's row, where ON DUPLICATE KEY UPDATE reads it: the values to be inserted, and after
+    /// them columns of the query's tables.
     given: Option<usize>,
     replace: bool,
     ignore: bool,

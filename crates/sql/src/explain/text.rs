@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use palisade_expr::{Expr, Node};
 use palisade_plan::cost;
 
-/// Nanoseconds of [`cost`] that EXPLAIN shows as 1: a row of a table that is read in order is 0.1, as in MySQL.
+/// Nanoseconds of [`cost`] that EXPLAIN shows as 1: a row of a table that is read in order is 0.1, as in
+/// MySQL.
 const SHOWN_UNIT: f64 = cost::ROW_IN_ORDER * 10.0;
 
 /// A cost as EXPLAIN shows it.

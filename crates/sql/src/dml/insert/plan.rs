@@ -162,8 +162,8 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     })
 }
 
-/// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a slot of their
-/// own then: the tables' own rows may have moved on.
+/// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a
+/// slot of their own then: the tables' own rows may have moved on.
 fn read_given(
     binder: &mut Binder<'_>,
     query: &mut LogicalQuery,
