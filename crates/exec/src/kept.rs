@@ -57,7 +57,9 @@ impl Chunks {
     /// Makes room for so many bytes in the first chunk.
     fn reserve(&mut self, bytes: usize) {
         if self.chunks.is_empty() {
-            self.chunks.push(Vec::with_capacity(bytes));
+            let mut first = self.spare.pop().unwrap_or_default();
+            first.reserve(bytes);
+            self.chunks.push(first);
         }
     }
 
@@ -181,10 +183,14 @@ impl KeptRows {
         KeptRows { width: self.width, tables: self.tables.clone(), ..Self::default() }
     }
 
-    /// If it has no rows, makes room for those of the slots of `other`.
+    /// Makes ready for rows that are moved from `other`, whose slots are the same.
     pub fn set_like(&mut self, other: &KeptRows) {
-        if self.tables.is_empty() {
-            (self.width, self.tables) = (other.width, other.tables.clone());
+        self.width = other.width;
+        self.tables.resize(self.width, None);
+        for (own, known) in self.tables.iter_mut().zip(&other.tables) {
+            if own.is_none() {
+                own.clone_from(known);
+            }
         }
     }
 
@@ -247,4 +253,21 @@ impl KeptRows {
 /// The table of the stored rows of a slot.
 fn table_of(known: &Option<Arc<Table>>) -> SqlResult<&Arc<Table>> {
     known.as_ref().ok_or_else(|| SqlError::internal("a stored row has a table"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_that_are_emptied_again_and_again_do_not_pile_up() {
+        let mut chunks = Chunks::default();
+        for _ in 0..100 {
+            chunks.reserve(1000);
+            let place = chunks.push(b"row").unwrap();
+            assert_eq!(chunks.get(place, 3).unwrap(), b"row");
+            chunks.forget();
+            assert_eq!((chunks.len, chunks.chunks.len(), chunks.spare.len()), (0, 0, 1));
+        }
+    }
 }

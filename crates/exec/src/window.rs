@@ -8,8 +8,10 @@
 //! are collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run:
 //! the state says which call and which row come next.
 
+mod rows;
 mod runs;
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -25,29 +27,10 @@ use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult
 use palisade_plan::Operator;
 use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 
+use self::rows::Rows;
 use self::runs::WindowRuns;
+use super::sort::prefix_of;
 use super::{ExecContext, State};
-
-#[derive(Debug, Default)]
-struct Row {
-    partition: Vec<Value>,
-    order: Vec<Value>,
-    slots: Box<[Slot]>,
-    /// Of each call: its arguments, and the values that bound its frame.
-    inputs: Vec<(Vec<Value>, [Value; 2])>,
-    results: Vec<Value>,
-}
-
-impl Row {
-    /// About how many bytes it takes.
-    fn size(&self) -> usize {
-        let Row { partition, order, slots, inputs, .. } = self;
-        let values = [partition, order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
-        slots.iter().map(Slot::size).sum::<usize>()
-            + 128 * (1 + inputs.len())
-            + values.map(|values| values_size(values)).sum::<usize>()
-    }
-}
 
 /// Bytes of memory that the rows may take before they are written to a file.
 fn memory(cx: &ExecContext<'_, '_>) -> usize {
@@ -69,8 +52,11 @@ pub struct WindowState {
     input: State,
     slots: Vec<usize>,
     constants: Vec<Constants>,
-    rows: Vec<Row>,
-    bytes: usize,
+    rows: Rows,
+    /// They with the beginnings of their first keys, if there are keys.
+    ranked: Vec<Ranked>,
+    /// Some row has none.
+    without_prefixes: bool,
     /// Bytes of the longest of the keys that the rows are ordered by.
     longest_key: usize,
     pending: bool,
@@ -82,6 +68,10 @@ pub struct WindowState {
     call: usize,
     at: usize,
     running: Option<Running>,
+    /// What the calls have given, row by row of the partition.
+    results: Vec<Value>,
+    /// Rows of the partition that have the same key.
+    peers: Cell<(usize, usize)>,
     /// Rows before this one have their values.
     computed: usize,
     next: usize,
@@ -97,15 +87,21 @@ enum Phase {
     /// Rows are read.
     Collecting,
     /// Their numbers are put in order; of all rows, if the input has `ended`.
-    Sorting { sort: MergeSort<usize>, ended: bool },
-    /// The rows are moved into that order: those before `next` have been.
-    Arranging { order: Vec<usize>, rows: Vec<Row>, next: usize },
+    Sorting { sort: MergeSort<Ranked>, ended: bool },
     /// They are written to a file in that order: those before `next` have been.
     Writing { order: Vec<usize>, next: usize, ended: bool },
     /// The last of them are being written.
     Settling,
     /// They are in order.
     Ready,
+}
+
+/// A row in the order.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    /// Where these differ, they decide. See [`prefix_of`].
+    prefix: u64,
+    number: usize,
 }
 
 /// Rows that are handled between two looks at whose turn it is.
@@ -127,8 +123,9 @@ impl WindowState {
             input,
             slots,
             constants: Vec::new(),
-            rows: Vec::new(),
-            bytes: 0,
+            rows: Rows::default(),
+            ranked: Vec::new(),
+            without_prefixes: false,
             longest_key: 0,
             pending: false,
             phase: Phase::Collecting,
@@ -137,6 +134,8 @@ impl WindowState {
             call: 0,
             at: 0,
             running: None,
+            results: Vec::new(),
+            peers: Cell::default(),
             computed: 0,
             next: 0,
             runs: None,
@@ -148,9 +147,11 @@ impl WindowState {
     pub fn reset(&mut self) {
         self.input.reset();
         self.rows.clear();
+        self.ranked.clear();
         self.constants.clear();
-        (self.bytes, self.pending, self.phase) = (0, false, Phase::Collecting);
+        (self.pending, self.phase) = (false, Phase::Collecting);
         self.is_bounded = false;
+        self.results.clear();
         (self.partition, self.call, self.at, self.running) = (0..0, 0, 0, None);
         (self.computed, self.next) = (0, 0);
         (self.runs, self.is_refilling) = (None, false);
@@ -172,12 +173,14 @@ impl WindowState {
         if self.next >= self.computed && self.next < self.rows.len() {
             self.compute_partition(cx, plan)?;
         }
-        let Some(row) = self.rows.get_mut(self.next) else { return Ok(false) };
-        self.next += 1;
-        for (slot, kept) in self.slots.iter().zip(row.slots.iter_mut()) {
-            *cx.state.frame.slots.at_mut(*slot)? = std::mem::take(kept);
+        if self.next >= self.rows.len() {
+            return Ok(false);
         }
-        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(std::mem::take(&mut row.results).into());
+        let at = (self.next - self.partition.start) * plan.calls.len();
+        let results = self.results.part(at..at + plan.calls.len())?.into();
+        self.rows.restore(self.next, &self.slots, &mut cx.state.frame)?;
+        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(results);
+        self.next += 1;
         Ok(true)
     }
 
@@ -192,55 +195,12 @@ impl WindowState {
             Phase::Collecting => {
                 let ended = self.collect(cx, input, plan)?;
                 let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
-                // Comparing takes the longer the longer the keys are.
-                let run = run_of(self.longest_key);
                 self.phase = match is_ordered {
                     true => Phase::Ready,
-                    false => {
-                        Phase::Sorting { sort: MergeSort::new((0..self.rows.len()).collect(), run), ended }
-                    }
+                    false => Phase::Sorting { sort: self.sort(), ended },
                 };
             }
-            Phase::Sorting { sort, .. } => {
-                let rows = &self.rows;
-                let order = |left: usize, right: usize, watch: Watch<'_>| {
-                    let (Some(left), Some(right)) = (rows.get(left), rows.get(right)) else {
-                        return Ordering::Equal;
-                    };
-                    let by_partition =
-                        compare_keys(&left.partition, &right.partition, &plan.partition, watch);
-                    by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order, watch))
-                };
-                loop {
-                    let step = |watch: Watch<'_>| {
-                        sort.step(&mut |left: &usize, right: &usize| order(*left, *right, watch))
-                    };
-                    if cx.lend().in_one_go(|cx| cx.watched(step))? {
-                        break;
-                    }
-                    cx.take_turns(PART as u32)?;
-                }
-                let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
-                    return Ok(());
-                };
-                let (order, next) = (sort.into_items(), 0);
-                self.phase = match ended && self.runs.is_none() {
-                    true => Phase::Arranging { order, rows: Vec::with_capacity(self.rows.len()), next },
-                    false => Phase::Writing { order, next, ended },
-                };
-            }
-            Phase::Arranging { order, rows, next } => {
-                while *next < order.len() {
-                    let end = order.len().min(*next + PART);
-                    for row in order.part(*next..end)? {
-                        rows.push(std::mem::take(self.rows.at_mut(*row)?));
-                    }
-                    *next = end;
-                    cx.take_turns(PART as u32 / 4)?;
-                }
-                self.rows = std::mem::take(rows);
-                self.phase = Phase::Ready;
-            }
+            Phase::Sorting { .. } => self.put_in_order(cx, plan)?,
             Phase::Writing { .. } => self.write(cx, plan)?,
             Phase::Settling => {
                 if let Some(runs) = &mut self.runs {
@@ -249,6 +209,66 @@ impl WindowState {
                 self.phase = Phase::Ready;
             }
             Phase::Ready => {}
+        }
+        Ok(())
+    }
+
+    /// The sort of the rows that are held.
+    fn sort(&mut self) -> MergeSort<Ranked> {
+        let mut ranked = std::mem::take(&mut self.ranked);
+        if self.without_prefixes {
+            ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
+        }
+        // Comparing takes the longer the longer the keys are.
+        MergeSort::new(ranked, run_of(self.longest_key))
+    }
+
+    /// Keeps the current row, whose values have been computed.
+    fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlResult<()> {
+        let number = self.rows.len();
+        self.rows.push(&cx.state.frame, &self.slots)?;
+        let (partition, order) = self.rows.keys(number)?;
+        self.longest_key = self.longest_key.max(values_size(partition) + values_size(order));
+        let first = partition.iter().chain(order).zip(plan.partition.iter().chain(&plan.order)).next();
+        if let Some((value, key)) = first {
+            let prefix = prefix_of(value.as_ref(), key);
+            self.without_prefixes |= prefix.is_none();
+            self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), number });
+        }
+        cx.session.charge(self.rows.size())
+    }
+
+    fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        let Phase::Sorting { sort, .. } = &mut self.phase else { return Ok(()) };
+        let rows = &self.rows;
+        loop {
+            let mut failed = None;
+            let step = |watch: Watch<'_>| {
+                sort.step(&mut |left: &Ranked, right: &Ranked| {
+                    left.prefix.cmp(&right.prefix).then_with(|| {
+                        rows.compare(plan, left.number, right.number, watch).unwrap_or_else(|error| {
+                            failed = Some(error);
+                            Ordering::Equal
+                        })
+                    })
+                })
+            };
+            let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            if is_done {
+                break;
+            }
+            cx.take_turns(PART as u32)?;
+        }
+        let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
+            return Ok(());
+        };
+        let order = sort.into_items().into_iter().map(|ranked| ranked.number).collect();
+        match ended && self.runs.is_none() {
+            true => self.rows.set_order(order),
+            false => self.phase = Phase::Writing { order, next: 0, ended },
         }
         Ok(())
     }
@@ -262,14 +282,13 @@ impl WindowState {
         };
         while let Some(row) = order.get(*next) {
             runs.make_room()?;
-            runs.push(std::mem::take(self.rows.at_mut(*row)?))?;
+            runs.push(&self.rows, *row)?;
             *next += 1;
             cx.take_turns(1)?;
         }
         runs.end_run()?;
-        self.rows.clear();
-        self.bytes = 0;
         self.phase = if *ended { Phase::Settling } else { Phase::Collecting };
+        self.rows.clear();
         Ok(())
     }
 
@@ -278,12 +297,14 @@ impl WindowState {
         let Some(runs) = &mut self.runs else { return Ok(()) };
         if !std::mem::replace(&mut self.is_refilling, true) {
             self.rows.clear();
-            (self.bytes, self.next, self.computed) = (0, 0, 0);
+            (self.next, self.computed) = (0, 0);
         }
-        runs.read_partition(cx, plan, &mut self.rows, &mut self.bytes)?;
+        runs.read_partition(cx, plan, &mut self.rows)?;
         self.is_refilling = false;
         (self.partition, self.is_bounded) = (0..self.rows.len(), true);
         (self.call, self.at, self.running) = (0, 0, None);
+        self.results.clear();
+        self.peers.set((0, 0));
         Ok(())
     }
 
@@ -297,11 +318,13 @@ impl WindowState {
     ) -> SqlAttempt<bool> {
         if self.constants.is_empty() {
             self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
+            self.rows = Rows::new(plan);
         }
         loop {
             if !self.pending {
                 // The rows of one partition are in memory in any case.
-                if self.bytes > 0 && !plan.partition.is_empty() && self.bytes > memory(cx) {
+                let size = self.rows.size();
+                if size > 0 && !plan.partition.is_empty() && size > memory(cx) {
                     return Ok(false);
                 }
                 if !self.input.next(input, cx)? {
@@ -309,25 +332,10 @@ impl WindowState {
                 }
                 self.pending = true;
             }
-            let (partition, order, inputs) = cx.evaluate(|cx| {
-                let partition = key_values(&plan.partition, cx)?;
-                let order = key_values(&plan.order, cx)?;
-                let mut inputs = Vec::with_capacity(plan.calls.len());
-                for call in &plan.calls {
-                    let arguments = call.arguments.iter().map(|argument| argument.eval(cx));
-                    let arguments = arguments.collect::<SqlAttempt<Vec<Value>>>()?;
-                    let edges = [edge_value(&call.frame.start, cx)?, edge_value(&call.frame.end, cx)?];
-                    inputs.push((arguments, edges));
-                }
-                Ok((partition, order, inputs))
-            })?;
+            let rows = &mut self.rows;
+            cx.evaluate(|cx| rows.evaluate(cx, plan))?;
             self.pending = false;
-            let slots = cx.state.frame.keep(&self.slots)?;
-            let row = Row { partition, order, slots, inputs, results: Vec::new() };
-            self.bytes += row.size();
-            self.longest_key = self.longest_key.max(values_size(&row.partition) + values_size(&row.order));
-            cx.session.charge(self.bytes)?;
-            self.rows.push(row);
+            self.keep(cx, plan)?;
             cx.take_turns(2)?;
         }
     }
@@ -338,32 +346,48 @@ impl WindowState {
             self.partition = self.next..self.next + 1;
             self.is_bounded = false;
             (self.call, self.at, self.running) = (0, self.next, None);
+            self.results.clear();
+            self.peers.set((0, 0));
         }
         while !self.is_bounded {
-            let (first, end) = (&self.rows.at(self.next)?.partition, self.partition.end);
-            let rows = self.rows.tail(end)?.iter().take(PART);
+            let (first, from) = (self.next, self.partition.end);
+            let end = self.rows.len().min(from + PART);
+            let rows = &self.rows;
             let mut lent = cx.lend();
-            let count = lent.watched(|watch| {
-                let keys = &plan.partition;
-                rows.take_while(|row| compare_keys(&row.partition, first, keys, watch).is_eq()).count()
+            let found = lent.watched(|watch| {
+                let mut at = from;
+                while at < end && rows.is_one_partition(plan, first, at, watch)? {
+                    at += 1;
+                }
+                Ok::<_, SqlError>(at)
             });
-            let count = lent.attempt(count)?;
-            self.partition.end += count;
-            self.is_bounded = count < PART;
-            cx.take_turns(count as u32 / 4)?;
+            let found = lent.attempt(found)??;
+            self.partition.end = found;
+            self.is_bounded = found < end || end == self.rows.len();
+            cx.take_turns((found - from) as u32 / 4)?;
         }
+        let width = plan.calls.len();
+        self.results.resize(self.partition.len() * width, Value::Null);
         while let Some(call) = plan.calls.get(self.call) {
             while self.at < self.partition.end {
                 cx.take_turns(1)?;
-                let part =
-                    Part { rows: self.rows.part(self.partition.clone())?, plan, call, number: self.call };
+                let part = Part {
+                    rows: &self.rows,
+                    first: self.partition.start,
+                    count: self.partition.len(),
+                    results: &self.results,
+                    peers: &self.peers,
+                    plan,
+                    call,
+                    number: self.call,
+                };
                 let at = self.at - self.partition.start;
                 let constants = *self.constants.at(self.call)?;
                 if let WindowFunction::Aggregate(spec) = &call.function {
                     part.aggregate(cx, spec, at, constants, &mut self.running)?;
                 }
                 let value = cx.evaluate(|cx| Ok(part.value(cx, at, constants, &mut self.running)?))?;
-                self.rows.at_mut(self.at)?.results.push(value);
+                *self.results.at_mut(at * width + self.call)? = value;
                 self.at += 1;
             }
             (self.call, self.at, self.running) = (self.call + 1, self.partition.start, None);
@@ -399,16 +423,16 @@ fn constants(call: &WindowCall, cx: &mut Context<'_>) -> SqlAttempt<Constants> {
     Ok(Constants { number: own, edges })
 }
 
-fn edge_value(edge: &Edge, cx: &mut Context<'_>) -> SqlAttempt<Value> {
-    match edge {
-        Edge::Value { bound, .. } => bound.eval(cx),
-        _ => Ok(Value::Null),
-    }
-}
-
 /// One call on one partition.
 struct Part<'p> {
-    rows: &'p [Row],
+    rows: &'p Rows,
+    /// The place of the partition's first row, and how many it has.
+    first: usize,
+    count: usize,
+    /// What the calls have given for the rows before.
+    results: &'p [Value],
+    /// Rows that are known to have the same key.
+    peers: &'p Cell<(usize, usize)>,
     plan: &'p WindowPlan,
     call: &'p WindowCall,
     number: usize,
@@ -422,25 +446,24 @@ impl Part<'_> {
         constants: Constants,
         running: &mut Option<Running>,
     ) -> SqlResult<Value> {
-        let count = self.rows.len();
+        let count = self.count;
         let position = constants.number.unwrap_or(0);
         let argument = |row: usize, place: usize| -> SqlResult<Value> {
-            Ok(self.inputs(row)?.0.get(place).cloned().unwrap_or_default())
+            Ok(self.arguments(row)?.get(place).cloned().unwrap_or_default())
         };
         Ok(match &self.call.function {
             WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
             WindowFunction::Rank => Value::UInt(self.peers(cx, at)?.start as u64 + 1),
-            WindowFunction::DenseRank => {
-                let before = at.checked_sub(1).and_then(|before| self.rows.get(before));
-                match before.and_then(|before| Some((before.results.get(self.number)?, before))) {
-                    Some((Value::UInt(rank), before)) => {
-                        let own = self.rows.at(at)?;
-                        let order = cx.watched(|watch| self.order_of(before, own, watch))?;
-                        Value::UInt(rank + u64::from(order.is_ne()))
+            WindowFunction::DenseRank => match at.checked_sub(1) {
+                Some(before) => match self.results.at(before * self.plan.calls.len() + self.number)? {
+                    Value::UInt(rank) => {
+                        let is_next = self.peers(cx, at)?.start == at;
+                        Value::UInt(rank + u64::from(is_next))
                     }
                     _ => Value::UInt(1),
-                }
-            }
+                },
+                None => Value::UInt(1),
+            },
             WindowFunction::CumeDist => Value::Double(self.peers(cx, at)?.end as f64 / count as f64),
             WindowFunction::PercentRank => {
                 let rank = self.peers(cx, at)?.start;
@@ -509,7 +532,7 @@ impl Part<'_> {
             let begin = added.end;
             cx.lend().in_one_go(|cx| {
                 for row in begin..end {
-                    accumulator.add(cx, spec, &self.inputs(row)?.0, &[])?;
+                    accumulator.add(cx, spec, self.arguments(row)?, &[])?;
                 }
                 Ok::<_, SqlError>(())
             })?;
@@ -520,33 +543,48 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// The rows with the same key.
+    /// The rows with the same key. Those of a row and of the next are looked for from the last ones on.
     fn peers(&self, cx: &mut Context<'_>, at: usize) -> SqlResult<Range<usize>> {
         if self.plan.order.is_empty() {
-            return Ok(0..self.rows.len());
+            return Ok(0..self.count);
         }
-        let own = self.rows.at(at)?;
-        let (before, behind) = (self.rows.part(0..at)?, self.rows.tail(at)?);
-        cx.watched(|watch| {
-            let start = before.partition_point(|row| self.order_of(row, own, watch).is_lt());
-            let end = behind.partition_point(|row| self.order_of(row, own, watch).is_le());
-            start..at + end
-        })
+        let (start, end) = self.peers.get();
+        if start <= at && at < end {
+            return Ok(start..end);
+        }
+        let own = self.order_at(at)?;
+        let found = cx.watched(|watch| {
+            let mut order = |row: usize| -> SqlResult<Ordering> {
+                Ok(compare_keys(self.order_at(row)?, own, &self.plan.order, watch))
+            };
+            let start = if at == end { at } else { first_not(0, at, &mut |row| Ok(order(row)?.is_lt()))? };
+            // Most have few peers: the end is looked for in steps that grow.
+            let (mut low, mut step) = (at + 1, 1);
+            while low + step < self.count && order(low + step)?.is_le() {
+                (low, step) = (low + step, step * 2);
+            }
+            let high = self.count.min(low + step);
+            let end = first_not(low.min(self.count), high, &mut |row| Ok(order(row)?.is_le()))?;
+            Ok::<_, SqlError>((start, end))
+        })??;
+        self.peers.set(found);
+        Ok(found.0..found.1)
     }
 
-    fn order_of(&self, row: &Row, other: &Row, watch: Watch<'_>) -> Ordering {
-        compare_keys(&row.order, &other.order, &self.plan.order, watch)
+    /// The keys of the order of a row.
+    fn order_at(&self, row: usize) -> SqlResult<&[Value]> {
+        self.rows.order_at(self.first + row)
     }
 
-    /// What a row gives the call: its arguments, and the values that bound its frame.
-    fn inputs(&self, row: usize) -> SqlResult<&(Vec<Value>, [Value; 2])> {
-        self.rows.at(row)?.inputs.at(self.number)
+    /// The call's arguments of a row.
+    fn arguments(&self, row: usize) -> SqlResult<&[Value]> {
+        self.rows.arguments(self.first + row, self.number)
     }
 
     /// The rows that the function is about.
     fn frame(&self, cx: &mut Context<'_>, at: usize, constants: Constants) -> SqlResult<Range<usize>> {
         let Frame { by_rows, start, end } = &self.call.frame;
-        let count = self.rows.len();
+        let count = self.count;
         let shifted = |rows: u64, following: bool, plus: usize| {
             let rows = usize::try_from(rows).unwrap_or(usize::MAX);
             if following {
@@ -577,30 +615,36 @@ impl Part<'_> {
     /// The rows whose key equals the value that bounds the frame, or the place where they would be. A NULL
     /// key is the peer of NULL keys.
     fn bound(&self, cx: &mut Context<'_>, at: usize, edge: usize, domain: Domain) -> SqlResult<Range<usize>> {
-        let bound = self.inputs(at)?.1.at(edge)?;
+        let bound = self.rows.edge(self.first + at, self.number, edge)?;
         if bound.is_null() {
             return self.peers(cx, at);
         }
         let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return self.peers(cx, at) };
         // The first row whose key is not less than the bound, or is greater than it.
         let mut first = |greater: bool| -> SqlResult<usize> {
-            let (mut low, mut high) = (0, self.rows.len());
-            while low < high {
-                let middle = (low + high) / 2;
-                let key = self.rows.at(middle)?.order.at(0)?.as_ref();
+            first_not(0, self.count, &mut |row| {
+                let key = self.order_at(row)?.at(0)?.as_ref();
                 // NULLs come first in ascending order, last in descending order.
                 let ordering = cx.compare(key, bound.as_ref(), domain)?.unwrap_or(Ordering::Less);
                 let ordering = if *descending { ordering.reverse() } else { ordering };
-                let before = ordering == Ordering::Less || greater && ordering == Ordering::Equal;
-                if before { low = middle + 1 } else { high = middle }
-            }
-            Ok(low)
+                Ok(ordering == Ordering::Less || greater && ordering == Ordering::Equal)
+            })
         };
         let (start, end) = (first(false)?, first(true)?);
         Ok(start..end)
     }
 }
 
-fn key_values(keys: &[SortKey], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    keys.iter().map(|key| key.expr.eval(cx)).collect()
+/// The first place from `low` on of which `is_before` is not so, `high` if there is none below it. It is so of those before
+/// that place, and of none behind it.
+fn first_not(
+    mut low: usize,
+    mut high: usize,
+    is_before: &mut dyn FnMut(usize) -> SqlResult<bool>,
+) -> SqlResult<usize> {
+    while low < high {
+        let middle = (low + high) / 2;
+        if is_before(middle)? { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
 }

@@ -1,18 +1,18 @@
 //! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one
 //! partition at a time. What is in memory then is one partition, and a block or two of each run.
 
-use palisade_catalog::{Value, Watch};
+use palisade_catalog::Watch;
 use palisade_expr::order::{SortKey, compare_keys};
 use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::window::WindowPlan;
 use palisade_session::work::Work;
 
-use super::Row;
+use super::rows::Rows;
 use crate::ExecContext;
 use crate::sort::prefix_of;
 use crate::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
-use crate::spill::row::{append_slot, append_value_slot};
+use crate::spill::row::append_value_slot;
 
 /// The rows of a window operator in a file.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct WindowRuns {
     without_prefixes: bool,
     merger: Option<Merger>,
     /// The first row of the next partition.
-    ahead: Option<Row>,
+    ahead: Rows,
 }
 
 impl WindowRuns {
@@ -48,7 +48,7 @@ impl WindowRuns {
             runs: Some(SortedRuns::new(cx.execution.engine, memory)),
             without_prefixes: false,
             merger: None,
-            ahead: None,
+            ahead: Rows::new(plan),
         }
     }
 
@@ -58,19 +58,16 @@ impl WindowRuns {
     }
 
     /// Adds a row to the current run, the rows of which come in their order.
-    pub fn push(&mut self, row: Row) -> SqlResult<()> {
-        let Row { partition: mut keys, order, slots, inputs, .. } = row;
-        keys.extend(order);
+    pub fn push(&mut self, rows: &Rows, number: usize) -> SqlResult<()> {
+        let (keys, others) = rows.parts(number)?;
         let prefix = match (keys.first(), self.keys.first()) {
             (Some(value), Some(key)) => prefix_of(value.as_ref(), key),
             _ => None,
         };
         self.without_prefixes |= prefix.is_none();
-        let inputs: Vec<Value> =
-            inputs.into_iter().flat_map(|(arguments, edges)| arguments.into_iter().chain(edges)).collect();
-        self.writing()?.push(prefix.unwrap_or_default(), &keys, |tables, out| {
-            slots.iter().for_each(|slot| append_slot(slot, tables, out));
-            append_value_slot(&inputs, out);
+        self.writing()?.push(prefix.unwrap_or_default(), keys, |tables, out| {
+            rows.append_slots(number, tables, out)?;
+            append_value_slot(others, out);
             Ok(())
         })
     }
@@ -88,61 +85,51 @@ impl WindowRuns {
         Ok(())
     }
 
-    /// Adds rows of one partition to `rows`, and gives the bytes that they take, to the end of it or of the
-    /// rows: true then. May ask to wait, and goes on with the same `rows`.
+    /// Adds the rows of one partition to `rows`, to the end of it or of the rows. May ask to wait, and goes on with the same
+    /// `rows`.
     pub fn read_partition(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         plan: &WindowPlan,
-        rows: &mut Vec<Row>,
-        bytes: &mut usize,
+        rows: &mut Rows,
     ) -> SqlAttempt<()> {
-        if let Some(first) = self.ahead.take() {
-            *bytes += first.size();
-            rows.push(first);
+        if !self.ahead.is_empty() {
+            rows.take_row_of(&mut self.ahead)?;
         }
-        while let Some(row) = self.read(cx, plan)? {
-            if let Some(first) = rows.first() {
-                let compare =
-                    |watch: Watch<'_>| compare_keys(&row.partition, &first.partition, &plan.partition, watch);
-                let order = cx.lend().in_one_go(|cx| cx.watched(compare))?;
-                if order.is_ne() {
-                    self.ahead = Some(row);
+        while self.read(cx, plan)? {
+            if !rows.is_empty() {
+                let ahead = &self.ahead;
+                let compare = |watch: Watch<'_>| {
+                    let (own, first) = (ahead.keys(0)?.0, rows.keys(0)?.0);
+                    Ok::<_, SqlError>(compare_keys(own, first, &plan.partition, watch))
+                };
+                if cx.lend().in_one_go(|cx| cx.watched(compare))??.is_ne() {
                     return Ok(());
                 }
             }
-            *bytes += row.size();
-            cx.session.charge(*bytes)?;
-            rows.push(row);
+            rows.take_row_of(&mut self.ahead)?;
+            cx.session.charge(rows.size())?;
             cx.take_turns(1)?;
         }
         Ok(())
     }
 
-    /// The next row in order. May ask to wait.
-    fn read(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<Option<Row>> {
-        let WindowRuns { keys, places, slots, merger: Some(merger), .. } = self else { return Ok(None) };
+    /// Reads the next row in order; false at the end. May ask to wait.
+    fn read(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<bool> {
+        let WindowRuns { keys, places, slots, merger: Some(merger), ahead, .. } = self else {
+            return Ok(false);
+        };
         let order = MergePlan { keys, places, slots, wanted: usize::MAX, distinct: false };
         if !merger.next(cx, &order)? {
-            return Ok(None);
+            return Ok(false);
         }
-        let (partition, order) =
-            merger.computed()?.split_at_checked(plan.partition.len()).ok_or_else(missing)?;
-        let (partition, order) = (partition.to_vec(), order.to_vec());
-        let Slot::Values(inputs) = std::mem::take(cx.state.frame.slots.at_mut(plan.slot)?) else {
+        let Slot::Values(others) = std::mem::take(cx.state.frame.slots.at_mut(plan.slot)?) else {
             return Err(missing().into());
         };
-        let mut rest = &inputs[..];
-        let mut of_calls = Vec::with_capacity(plan.calls.len());
-        for call in &plan.calls {
-            let (arguments, after) = rest.split_at_checked(call.arguments.len()).ok_or_else(missing)?;
-            let (edges, after) = after.split_first_chunk::<2>().ok_or_else(missing)?;
-            of_calls.push((arguments.to_vec(), edges.clone()));
-            rest = after;
-        }
+        let values = merger.computed()?.iter().chain(&*others).cloned();
         let own = slots.len() - 1;
-        let slots = cx.state.frame.keep(slots.part(0..own)?)?;
-        Ok(Some(Row { partition, order, slots, inputs: of_calls, results: Vec::new() }))
+        ahead.push_with(values, &cx.state.frame, slots.part(0..own)?)?;
+        Ok(true)
     }
 
     fn writing(&mut self) -> SqlResult<&mut SortedRuns> {
