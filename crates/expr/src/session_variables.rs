@@ -131,6 +131,9 @@ pub enum CompletionType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the flag")]
 pub struct OptimizerSwitches {
+    pub index_merge: bool,
+    pub index_merge_union: bool,
+    pub index_merge_sort_union: bool,
     pub block_nested_loop: bool,
     pub semijoin: bool,
     pub use_index_extensions: bool,
@@ -145,6 +148,9 @@ impl OptimizerSwitches {
     fn of(value: &str) -> OptimizerSwitches {
         let is_on = |flag: &str| value.split(',').any(|switch| switch == flag);
         OptimizerSwitches {
+            index_merge: is_on("index_merge=on"),
+            index_merge_union: is_on("index_merge_union=on"),
+            index_merge_sort_union: is_on("index_merge_sort_union=on"),
             block_nested_loop: is_on("block_nested_loop=on"),
             semijoin: is_on("semijoin=on"),
             use_index_extensions: is_on("use_index_extensions=on"),

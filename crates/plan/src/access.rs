@@ -101,6 +101,12 @@ enum KeyValue {
 }
 
 impl Access {
+    /// Whether all entries that it finds are equal in all parts of the index: they are sorted by primary key.
+    pub fn finds_equal_entries(&self, table: &Table) -> bool {
+        let parts = table.indexes.get(self.index).map_or(0, |index| index.parts.len());
+        self.alternatives.is_empty() && self.equals.len() >= parts
+    }
+
     /// The ranges for the values that the expressions have now.
     pub fn ranges(&self, cx: &mut Context<'_>, table: &Arc<Table>) -> SqlAttempt<Ranges> {
         let index = table.indexes.at(self.index)?;

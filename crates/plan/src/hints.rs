@@ -23,6 +23,10 @@ pub struct BlockHints {
     pub pushed: Vec<usize>,
     /// Indexes, by number, whose ranges are not read, or `None` for all of a table: NO_RANGE_OPTIMIZATION.
     pub unranged: Vec<(usize, Option<usize>)>,
+    /// Indexes, by number, that are not read together with others, or `None` for all of a table: NO_INDEX_MERGE.
+    pub unmerged_indexes: Vec<(usize, Option<usize>)>,
+    /// Those that are, whatever `optimizer_switch` says, and no others of the table: INDEX_MERGE.
+    pub merged_indexes: Vec<(usize, Option<usize>)>,
     /// Whether the block may become a semi-join of the one around it, if a hint says so.
     pub semi_join: Option<bool>,
 }
@@ -38,6 +42,8 @@ impl BlockHints {
         self.unpushed.extend(other.unpushed);
         self.pushed.extend(other.pushed);
         self.unranged.extend(other.unranged);
+        self.unmerged_indexes.extend(other.unmerged_indexes);
+        self.merged_indexes.extend(other.merged_indexes);
     }
 
     /// Adds that `first` is joined before `second`, unless what is known says the opposite.
@@ -64,8 +70,20 @@ impl BlockHints {
 
     /// Whether the ranges of an index of a table may be read.
     pub fn reads_ranges(&self, slot: usize, index: usize) -> bool {
-        !self.unranged.iter().any(|(known, only)| *known == slot && only.is_none_or(|only| only == index))
+        !names_index(&self.unranged, slot, index)
     }
+
+    /// Whether an index of a table may be read together with others, where that is usual or not.
+    pub fn merges_index(&self, slot: usize, index: usize, usually: bool) -> bool {
+        let is_asked = self.merged_indexes.iter().any(|(known, _)| *known == slot);
+        !names_index(&self.unmerged_indexes, slot, index)
+            && if is_asked { names_index(&self.merged_indexes, slot, index) } else { usually }
+    }
+}
+
+/// Whether an index of a table is among these.
+fn names_index(named: &[(usize, Option<usize>)], slot: usize, index: usize) -> bool {
+    named.iter().any(|(known, only)| *known == slot && only.is_none_or(|only| only == index))
 }
 
 #[cfg(test)]

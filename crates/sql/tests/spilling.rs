@@ -153,7 +153,7 @@ const WINDOWS: &[&str] = &[
 /// The same, of groups, rows without duplicates, and rows that are kept: in any order.
 const GROUPS: &[&str] = &[
     "SELECT s, COUNT(*), SUM(u), MIN(l), MAX(d), AVG(f) FROM n GROUP BY s",
-    "SELECT a, g FROM n GROUP BY a",
+    "SELECT a, g FROM n IGNORE INDEX FOR GROUP BY (PRIMARY) GROUP BY a",
     "SELECT u, GROUP_CONCAT(DISTINCT g ORDER BY g DESC), COUNT(DISTINCT s, d), JSON_ARRAYAGG(e) FROM n GROUP BY u",
     "SELECT s, d, f, MAX(t), BIT_OR(b) FROM n GROUP BY s, d, f",
     "SELECT s, COUNT(*) c FROM n GROUP BY s WITH ROLLUP",

@@ -208,15 +208,20 @@ impl Binder<'_> {
                     }
                     continue;
                 }
-                (HintKind::NoRangeOptimization, _) => {
+                (HintKind::NoRangeOptimization | HintKind::IndexMerge, _) => {
+                    let named = match (hint.kind, is_positive) {
+                        (HintKind::NoRangeOptimization, _) => &mut out.unranged,
+                        (_, true) => &mut out.merged_indexes,
+                        (_, false) => &mut out.unmerged_indexes,
+                    };
                     for slot in slots {
                         let table = self.table_in(Some(slot));
                         let number = |index: &String| table.as_ref()?.index_number(index);
                         match hint.indexes.is_empty() {
-                            true => out.unranged.push((slot, None)),
+                            true => named.push((slot, None)),
                             false => {
                                 let numbers = hint.indexes.iter().filter_map(number);
-                                out.unranged.extend(numbers.map(|index| (slot, Some(index))));
+                                named.extend(numbers.map(|index| (slot, Some(index))));
                             }
                         }
                     }

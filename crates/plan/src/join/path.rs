@@ -136,7 +136,7 @@ impl<'t> Planning<'_, '_, 't> {
                 candidate.ordered = true;
                 candidate.access.backward = backward;
             }
-            candidates.extend(self.loose(reading, &candidate, wanted));
+            candidates.extend(self.loose(reading, &candidate, wanted).filter(|_| orders));
             if candidate.is_narrowed() || number == 0 || candidate.access.covering || candidate.ordered {
                 candidates.push(candidate);
             }

@@ -93,7 +93,7 @@ impl<'t> Planning<'_, '_, 't> {
             let mut pool: Pool = own.chain(rest.iter().cloned()).chain(earlier.iter().cloned()).collect();
             let reading = Reading { pool: &pool, ..*reading };
             let mut paths = self.candidates(leaf, &reading, None);
-            paths.retain(|path| path.is_narrowed());
+            paths.retain(|path| path.is_narrowed() && self.may_merge(leaf, &path.access));
             for path in &mut paths {
                 (path.rows, path.is_looked_at) = self.rows_read(&reading, path);
             }
@@ -111,6 +111,17 @@ impl<'t> Planning<'_, '_, 't> {
         let first = indexes.next()?;
         // Ranges of one index are read in one scan.
         indexes.any(|index| index != first).then_some((branches, sum))
+    }
+
+    /// Whether hints and `optimizer_switch` leave a path for a branch.
+    fn may_merge(&self, leaf: &TableLeaf, access: &Access) -> bool {
+        let switches = self.statement().switches;
+        let of_its_kind = match access.finds_equal_entries(&leaf.table) {
+            true => switches.index_merge_union || switches.index_merge_sort_union,
+            false => switches.index_merge_sort_union,
+        };
+        let usually = switches.index_merge && of_its_kind;
+        self.planner.joining.hints.merges_index(leaf.slot, access.index, usually)
     }
 
     /// Notes how many rows the branches were found to have: they are weighed together.

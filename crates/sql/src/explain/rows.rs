@@ -297,8 +297,7 @@ pub(super) fn merge_of(inputs: &[Operator]) -> String {
     let (mut names, mut is_sorted) = (Vec::new(), true);
     for input in inputs.iter().filter_map(scan_of) {
         let Operator::Scan { table, access, .. } = input else { continue };
-        let parts = table.indexes.get(access.index).map_or(0, |index| index.parts.len());
-        is_sorted &= access.alternatives.is_empty() && access.equals.len() >= parts;
+        is_sorted &= access.finds_equal_entries(table);
         names.push(index_name(table, access));
     }
     format!("{}({})", if is_sorted { "union" } else { "sort_union" }, names.join(","))
