@@ -103,7 +103,7 @@ fn every_way_gives_the_same_rows_to_a_snapshot() {
         "UPDATE t SET a = b, b = a, c = c + 1 WHERE id % 3 = 0",
         "UPDATE t SET s = UPPER(s), d = d + INTERVAL 1 DAY WHERE id % 5 = 0",
         "DELETE FROM t WHERE b IS NULL AND id % 2 = 0",
-        "INSERT INTO t SELECT id + 1000, a - 2, b + 1, c - 3, 'z', NULL FROM t",
+        "INSERT INTO t SELECT id + 10000, a - 2, b + 1, c - 3, 'z', NULL FROM t",
     ] {
         writer.answer(text).unwrap();
     }
