@@ -121,3 +121,13 @@ EXECUTE p USING @n;
 SET @n = 100000;
 EXECUTE p USING @n;
 DROP DATABASE order_by_index;
+-- A condition that reads a variable which the statement sets is asked of each row.
+CREATE DATABASE order_by_variable;
+USE order_by_variable;
+CREATE TABLE m (id INT PRIMARY KEY, k INT, b INT, KEY (k), KEY (b));
+INSERT INTO m WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, i, i FROM n;
+UPDATE m SET k = 7, b = 7 WHERE id IN (7, 8);
+ANALYZE TABLE m;
+SET @q = 7;
+SELECT id FROM m WHERE (b = @q OR k = 7) AND (@q := 99) ORDER BY id;
+DROP DATABASE order_by_variable;

@@ -3,12 +3,13 @@
 //! The planner wants to know how many rows a condition lets through that no index tells of. The rows are met
 //! at random: a few on each of some leaves that are come to by random descents, or all of a small table. They
 //! are copied as they are on the page, whoever has written them; rows that are partly elsewhere are left out.
-//! If a page that is needed is not in memory there is no sample. What was taken is kept as long as the
+//! If a page that is needed is not in memory the caller is told to wait for it. What was taken is kept as long as the
 //! [statistics](crate::TableStatistics) that it was taken with.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use palisade_base::Blocked;
 use palisade_base::prng::Prng;
 use palisade_btree::{Direction, ScanEnd};
 use palisade_catalog::RowView;
@@ -16,6 +17,7 @@ use palisade_catalog::histogram::{Histogram, HistogramBuilder, Specification, da
 use palisade_txn::{ClusteredHeader, EXTERNAL};
 use parking_lot::Mutex;
 
+use crate::Attempt;
 use crate::table::Table;
 
 /// Random leaves that rows are taken from.
@@ -82,17 +84,17 @@ impl TableSample {
     }
 
     /// Of a table of about so many rows; `None` if a page is not in memory.
-    pub(crate) fn take(table: &Table, rows: u64, seed: u64) -> Option<TableSample> {
+    pub(crate) fn take(table: &Table, rows: u64, seed: u64) -> Attempt<TableSample> {
         let mut sample = TableSample::default();
         match rows <= SMALL {
             true => sample.take_all(table)?,
             false => sample.take_some(table, seed)?,
         }
         sample.part = (sample.len() as f64 / (rows as f64).max(1.0)).min(1.0);
-        Some(sample)
+        Ok(sample)
     }
 
-    fn take_all(&mut self, table: &Table) -> Option<()> {
+    fn take_all(&mut self, table: &Table) -> Attempt<()> {
         let tree = table.sole_partition().tree(0);
         let mut from: Option<Vec<u8>> = None;
         loop {
@@ -101,19 +103,19 @@ impl TableSample {
                 self.add(entry.value());
                 ControlFlow::Continue(())
             });
-            match end.ok()? {
+            match end.map_err(Blocked::up)? {
                 ScanEnd::Continue { separator, .. } if !self.is_full() => from = Some(separator.to_vec()),
-                _ => return Some(()),
+                _ => return Ok(()),
             }
         }
     }
 
-    fn take_some(&mut self, table: &Table, seed: u64) -> Option<()> {
+    fn take_some(&mut self, table: &Table, seed: u64) -> Attempt<()> {
         let tree = table.sole_partition().tree(0);
         let mut prng = Prng::new(seed ^ tree.index_id());
         let mut key = Vec::new();
         for _ in 0..LEAVES {
-            if self.is_full() || !tree.random_key(prng.next_u64(), &mut key).ok()? {
+            if self.is_full() || !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
                 continue;
             }
             // Those behind the key that was met, as far from each other as the leaf allows.
@@ -126,9 +128,10 @@ impl TableSample {
                 passed += 1;
                 ControlFlow::Continue(())
             };
-            tree.scan_range(Bound::Included(&key), Bound::Unbounded, Direction::Forward, 0, visit).ok()?;
+            tree.scan_range(Bound::Included(&key), Bound::Unbounded, Direction::Forward, 0, visit)
+                .map_err(Blocked::up)?;
         }
-        Some(())
+        Ok(())
     }
 
     fn is_full(&self) -> bool {

@@ -2,20 +2,23 @@
 //!
 //! Sampled by a few random descents ([`palisade_btree::tree::estimate`]) when a statement plans, and sampled again when a
 //! tenth of the table has changed since. How many rows share a key is estimated from random entries: a row with a frequent
-//! key is as likely to be asked for as it is to be met. If a page that is needed for it is not in memory, the old numbers stay.
+//! key is as likely to be asked for as it is to be met. If a page that is needed for it is not in memory, the old numbers stay,
+//! or a guess from the size of the file if there are none, as after a start; the page is on its way then. ANALYZE TABLE waits for
+//! the pages.
 
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use palisade_base::Blocked;
 use palisade_base::prng::Prng;
 use palisade_catalog::key;
 use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
 
-use crate::KeyRange;
 use crate::sample::TableSample;
 use crate::table::{Partition, Table};
+use crate::{Attempt, KeyRange};
 
 /// Estimates for a table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,6 +60,8 @@ const FEW_ROWS: u64 = 100;
 const MOST_CHANGES: u64 = 4;
 /// Random descents per index.
 const SAMPLES: u32 = 8;
+/// Bytes that a row is taken to have where no page has been seen, with what indexes have of it.
+const GUESSED_ROW: u64 = 128;
 /// Times as many that are taken where most have NULL.
 const DRAWS: u32 = 8;
 
@@ -96,14 +101,28 @@ impl Sampler {
             return known.clone();
         }
         match sample(table, modified) {
-            Some(fresh) => {
-                self.modified.iter().for_each(|shard| shard.0.store(0, Ordering::Relaxed));
+            Ok(fresh) => {
                 let fresh = Arc::new(fresh);
                 *state = Some(fresh.clone());
+                self.forget_changes();
                 fresh
             }
-            None => state.clone().unwrap_or_default(),
+            Err(_) => state.clone().unwrap_or_else(|| Arc::new(guess(table))),
         }
+    }
+
+    fn forget_changes(&self) {
+        self.modified.iter().for_each(|shard| shard.0.store(0, Ordering::Relaxed));
+    }
+
+    /// Takes the numbers and the rows anew, with the same descents each time it is called again.
+    pub(crate) fn refresh(&self, table: &Table) -> Attempt<()> {
+        let fresh = Arc::new(sample(table, 0)?);
+        let rows = Arc::new(TableSample::take(table, fresh.rows, 0)?);
+        *self.state.lock() = Some(fresh.clone());
+        *self.sample.lock() = Some((fresh, rows));
+        self.forget_changes();
+        Ok(())
     }
 }
 
@@ -116,7 +135,7 @@ impl Sampler {
         if let Some((_, known)) = known {
             return Some(known.clone());
         }
-        let fresh = Arc::new(TableSample::take(table, statistics.rows, statistics.rows)?);
+        let fresh = Arc::new(TableSample::take(table, statistics.rows, statistics.rows).ok()?);
         *sample = Some((statistics, fresh.clone()));
         Some(fresh)
     }
@@ -133,13 +152,25 @@ impl Sampler {
     }
 }
 
-/// `None` if a page is not in memory.
-fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
+/// What the size of its files tells of a table.
+fn guess(table: &Table) -> TableStatistics {
+    let of =
+        |partition: &Partition| partition.space().page_size().bytes_of(u64::from(partition.space().pages()));
+    let data_bytes = table.partitions().iter().map(of).sum();
+    TableStatistics {
+        rows: data_bytes / GUESSED_ROW,
+        data_bytes,
+        row_bytes: GUESSED_ROW,
+        ..Default::default()
+    }
+}
+
+fn sample(table: &Table, seed: u64) -> Attempt<TableStatistics> {
     let mut sum = TableStatistics::default();
     for partition in table.partitions() {
         let size = partition.space().page_size();
         for number in 0..table.indexes.len() {
-            let found = partition.tree(number).statistics(SAMPLES, seed).ok()?;
+            let found = partition.tree(number).statistics(SAMPLES, seed).map_err(Blocked::up)?;
             let bytes = size.bytes_of(found.leaf_pages);
             match number {
                 0 => (sum.rows, sum.data_bytes) = (sum.rows + found.entries, sum.data_bytes + bytes),
@@ -149,8 +180,8 @@ fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
     }
     sum.row_bytes = sum.data_bytes.checked_div(sum.rows).unwrap_or(0);
     let keys = (0..table.indexes.len()).map(|number| sample_keys(table, number, seed));
-    sum.rows_per_key = keys.collect::<Option<_>>()?;
-    Some(sum)
+    sum.rows_per_key = keys.collect::<Attempt<_>>()?;
+    Ok(sum)
 }
 
 /// Rows with the same values as random entries.
@@ -175,7 +206,7 @@ impl Alike {
 ///
 /// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
 /// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
-fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
+fn sample_keys(table: &Table, number: usize, seed: u64) -> Attempt<Vec<f64>> {
     let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
     let mut prng = Prng::new(seed ^ tree.index_id());
     let mut known = vec![(Alike::default(), Alike::default()); index.parts.len()];
@@ -184,7 +215,7 @@ fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
         if draw >= SAMPLES && known.iter().all(|(alike, _)| alike.taken >= SAMPLES / 2) {
             break;
         }
-        if !tree.random_key(prng.next_u64(), &mut key).ok()? {
+        if !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
             continue;
         }
         let ends = key::part_ends(table, number, &key);
@@ -207,9 +238,9 @@ fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
             };
             most.add(match index.unique && is_last {
                 true => 1,
-                false => tree.records_in_range(Bound::Included(prefix), upper).ok()?,
+                false => tree.records_in_range(Bound::Included(prefix), upper).map_err(Blocked::up)?,
             });
         }
     }
-    Some(known.iter().map(|(alike, nulls)| alike.mean().or(nulls.mean()).unwrap_or(1.0)).collect())
+    Ok(known.iter().map(|(alike, nulls)| alike.mean().or(nulls.mean()).unwrap_or(1.0)).collect())
 }

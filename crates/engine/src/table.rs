@@ -348,6 +348,12 @@ impl Table {
         self.runtime.sampler.statistics(self)
     }
 
+    /// Takes its [statistics](Self::statistics) and its [sample](Self::sample) anew. Waits for pages; where it
+    /// begins again, it needs the same ones.
+    pub fn analyze(&self) -> Attempt<()> {
+        self.runtime.sampler.refresh(self)
+    }
+
     /// Some of its rows; `None` if a page that is needed for it is not in memory. Never waits; taken lazily
     /// and therefore possibly stale.
     pub fn sample(&self) -> Option<Arc<TableSample>> {

@@ -394,6 +394,13 @@ impl Expr {
         found
     }
 
+    /// Whether a user variable is read somewhere in it.
+    pub fn reads_user_variables(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| found |= matches!(expr.node, Node::UserVariable(_)));
+        found
+    }
+
     /// Calls `visit` on each direct operand.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         self.node.children(visit);

@@ -153,3 +153,20 @@ fn a_long_scan_looks_for_missing_leaves_between_others() {
     go_on.send(()).unwrap();
     assert_eq!(found as i64, ROWS, "no leaf was waited for");
 }
+
+/// Before its pages have come the size of its file is all that is known of a table; ANALYZE TABLE waits for them.
+#[test]
+fn statistics_of_a_table_that_is_not_in_memory() {
+    let (engine, table) = with_a_cold_table();
+    let go_on = stop_the_disk(&engine);
+    let guessed = table.statistics();
+    assert!(guessed.rows > 0 && guessed.rows_per_key.is_empty(), "{guessed:?}");
+    assert!(table.sample().is_none());
+    assert!(table.analyze().is_err(), "its rows are on disk");
+    go_on.send(()).unwrap();
+    retry_blocking(|| table.analyze()).unwrap();
+    let known = table.statistics();
+    assert!((ROWS as u64 / 2..ROWS as u64 * 2).contains(&known.rows), "{known:?}");
+    assert_eq!(known.rows_per_key[0], [1.0]);
+    assert!(table.sample().is_some());
+}

@@ -9,7 +9,10 @@
 //!
 //! A row for which several branches hold is given by the first of them: the scan of each branch leaves out
 //! the rows for which an earlier one holds, so that no row comes twice and none has to be remembered. That
-//! takes one state of the data for all scans, so rows that are locked or changed are not read so.
+//! takes conditions that stay what they are, so none that reads a user variable, which the statement may set;
+//! and one state of the data for all scans, so rows that are locked or changed are not read so. READ
+//! UNCOMMITTED has no such state: a row that another session changes meanwhile may come twice there, or not
+//! at all, as with any scan.
 
 use std::rc::Rc;
 
@@ -53,6 +56,7 @@ impl<'t> Planning<'_, '_, 't> {
         for (at, conjunct) in reading.pool.iter().enumerate() {
             let Node::Or(parts) = &conjunct.expr.node else { continue };
             let is_simple = conjunct.is_usable(reading.bound) && !conjunct.is_expensive;
+            let is_simple = is_simple && !conjunct.expr.reads_user_variables();
             if !is_simple || parts.len() > MOST_BRANCHES {
                 continue;
             }

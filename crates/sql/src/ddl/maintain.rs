@@ -1,8 +1,10 @@
 //! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE.
 
 use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE};
-use palisade_base::mysql_error;
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_engine::TableName;
+use palisade_exec::run::wait_for;
 use palisade_parser::ast::{self, MaintenanceKind};
 use palisade_session::sink::ColumnMeta;
 
@@ -37,7 +39,7 @@ impl Sql {
             let Some(schema) = table.schema.clone().or_else(|| session.state.database.clone()) else {
                 return Err(mysql_error!(ER_NO_DB_ERROR));
             };
-            let name = palisade_engine::TableName::new(schema, table.name.clone());
+            let name = TableName::new(schema, table.name.clone());
             if names.contains(&name) {
                 return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
             }
@@ -90,6 +92,7 @@ impl Sql {
                 }
                 _ => {
                     if maintenance.kind == MaintenanceKind::Analyze {
+                        self.analyze(session, &name).await?;
                         self.follow_histograms(session, &name).await?;
                     }
                     rows.push(line("status", "OK"));
@@ -97,6 +100,20 @@ impl Sql {
             }
         }
         send(rows, sink)
+    }
+
+    /// Takes what the planner knows of a table anew.
+    async fn analyze(&self, session: &mut Session, name: &TableName) -> SqlResult<()> {
+        let Ok(table) = self.engine().dictionary().table(&name.schema, &name.table).cloned() else {
+            return Ok(());
+        };
+        loop {
+            match table.analyze() {
+                Ok(()) => return Ok(()),
+                Err(Blocked::Wait(page)) => wait_for(session.waiter(&**self.host()), page, None).await?,
+                Err(Blocked::Error(error)) => return Err(error.into()),
+            }
+        }
     }
 }
 
