@@ -2,9 +2,9 @@
 //!
 //! The planner wants to know how many rows a condition lets through that no index tells of. The rows are met
 //! at random: a few on each of some leaves that are come to by random descents, or all of a small table. They
-//! are copied as they are on the page, whoever has written them; rows that are partly elsewhere are left out.
-//! If a page that is needed is not in memory the caller is told to wait for it. What was taken is kept as long as the
-//! [statistics](crate::TableStatistics) that it was taken with.
+//! are copied as they are on the page, committed or not; rows that are partly elsewhere are left out.
+//! If a page that is needed is not in memory the caller is told to wait for it. What was taken is kept as
+//! long as the [statistics](crate::TableStatistics) that it was taken with.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;

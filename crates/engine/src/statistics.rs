@@ -1,10 +1,10 @@
 //! What the planner knows of a table's size and keys.
 //!
-//! Sampled by a few random descents ([`palisade_btree::tree::estimate`]) when a statement plans, and sampled again when a
-//! tenth of the table has changed since. How many rows share a key is estimated from random entries: a row with a frequent
-//! key is as likely to be asked for as it is to be met. If a page that is needed for it is not in memory, the old numbers stay,
-//! or a guess from the size of the file if there are none, as after a start; the page is on its way then. ANALYZE TABLE waits for
-//! the pages.
+//! Sampled by a few random descents ([`palisade_btree::tree::estimate`]) when a statement plans, and sampled
+//! again when a tenth of the table has changed since. How many rows share a key is estimated from random
+//! entries: a row with a frequent key is as likely to be asked for as it is to be met. If a page that is
+//! needed for it is not in memory, the old numbers stay, or a guess from the size of the file if there are
+//! none, as after a start; the page is on its way then. ANALYZE TABLE waits for the pages.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -348,8 +348,8 @@ impl Table {
         self.runtime.sampler.statistics(self)
     }
 
-    /// Takes its [statistics](Self::statistics) and its [sample](Self::sample) anew. Waits for pages; where it
-    /// begins again, it needs the same ones.
+    /// Takes its [statistics](Self::statistics) and its [sample](Self::sample) anew. Waits for pages; where
+    /// it begins again, it needs the same ones.
     pub fn analyze(&self) -> Attempt<()> {
         self.runtime.sampler.refresh(self)
     }

@@ -434,29 +434,10 @@ impl SortState {
             self.phase = Phase::Complete;
             return Ok(());
         };
-        loop {
-            let mut failed = None;
-            let step = |watch: Watch<'_>| {
-                sort.step(&mut |left: &Ranked, right: &Ranked| {
-                    left.prefix.cmp(&right.prefix).then_with(|| {
-                        let rows = (left.row, right.row);
-                        compare_kept(&self.rows, keys, plan.keys, rows, watch).unwrap_or_else(|error| {
-                            failed = Some(error);
-                            Ordering::Equal
-                        })
-                    })
-                })
-            };
-            // A step leaves the items in another order.
-            let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
-            if let Some(error) = failed {
-                return Err(error.into());
-            }
-            if is_done {
-                break;
-            }
-            cx.take_turns(PART as u32)?;
-        }
+        sort_in_turns(cx, sort, |left, right, watch| match left.prefix.cmp(&right.prefix) {
+            Ordering::Equal => compare_kept(&self.rows, keys, plan.keys, (left.row, right.row), watch),
+            different => Ok(different),
+        })?;
         let reason = *reason;
         let Phase::Sorting { sort, .. } = std::mem::replace(&mut self.phase, Phase::Complete) else {
             return Ok(());
@@ -593,6 +574,34 @@ const LEAST_MEMORY: usize = 32 << 10;
 /// Bytes of memory that a sort may take before it writes rows to a file.
 fn memory(cx: &ExecContext<'_, '_>) -> usize {
     cx.session.operator_memory(cx.session.variables.sort_buffer_size)
+}
+
+/// Puts items in order, part by part, and gives way between them. Fails if `compare` does.
+pub(super) fn sort_in_turns<T: Copy>(
+    cx: &mut ExecContext<'_, '_>,
+    sort: &mut MergeSort<T>,
+    mut compare: impl FnMut(&T, &T, Watch<'_>) -> SqlResult<Ordering>,
+) -> SqlAttempt<()> {
+    loop {
+        let mut failed = None;
+        let step = |watch: Watch<'_>| {
+            sort.step(&mut |left: &T, right: &T| {
+                compare(left, right, watch).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Ordering::Equal
+                })
+            })
+        };
+        // A step leaves the items in another order.
+        let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        if is_done {
+            return Ok(());
+        }
+        cx.take_turns(PART as u32)?;
+    }
 }
 
 /// Compares two rows by their keys.

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
-use palisade_catalog::{Value, Watch};
+use palisade_catalog::Value;
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
 use palisade_expr::context::values_size;
 use palisade_expr::merge::{MergeSort, run_of};
@@ -29,7 +29,7 @@ use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan}
 
 use self::rows::Rows;
 use self::runs::WindowRuns;
-use super::sort::prefix_of;
+use super::sort::{prefix_of, sort_in_turns};
 use super::{ExecContext, State};
 
 /// Bytes of memory that the rows may take before they are written to a file.
@@ -241,27 +241,10 @@ impl WindowState {
     fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
         let Phase::Sorting { sort, .. } = &mut self.phase else { return Ok(()) };
         let rows = &self.rows;
-        loop {
-            let mut failed = None;
-            let step = |watch: Watch<'_>| {
-                sort.step(&mut |left: &Ranked, right: &Ranked| {
-                    left.prefix.cmp(&right.prefix).then_with(|| {
-                        rows.compare(plan, left.number, right.number, watch).unwrap_or_else(|error| {
-                            failed = Some(error);
-                            Ordering::Equal
-                        })
-                    })
-                })
-            };
-            let is_done = cx.lend().in_one_go(|cx| cx.watched(step))?;
-            if let Some(error) = failed {
-                return Err(error.into());
-            }
-            if is_done {
-                break;
-            }
-            cx.take_turns(PART as u32)?;
-        }
+        sort_in_turns(cx, sort, |left, right, watch| match left.prefix.cmp(&right.prefix) {
+            Ordering::Equal => rows.compare(plan, left.number, right.number, watch),
+            different => Ok(different),
+        })?;
         let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
             return Ok(());
         };
@@ -635,8 +618,8 @@ impl Part<'_> {
     }
 }
 
-/// The first place from `low` on of which `is_before` is not so, `high` if there is none below it. It is so of those before
-/// that place, and of none behind it.
+/// The first place from `low` on of which `is_before` is not so, `high` if there is none below it. It is so
+/// of those before that place, and of none behind it.
 fn first_not(
     mut low: usize,
     mut high: usize,

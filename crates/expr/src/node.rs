@@ -394,6 +394,24 @@ impl Expr {
         found
     }
 
+    /// Whether it is computed from literals and parameters alone, with functions that `may_call` allows.
+    pub fn is_of_constants(&self, may_call: impl Fn(&Function) -> bool) -> bool {
+        let mut is_of_constants = true;
+        self.walk(&mut |part| {
+            is_of_constants &= match &part.node {
+                Node::Literal(_)
+                | Node::Parameter(_)
+                | Node::Negate(_)
+                | Node::Arithmetic { .. }
+                | Node::Cast { .. }
+                | Node::Transcode { .. } => true,
+                Node::Call { function, .. } => may_call(function),
+                _ => false,
+            };
+        });
+        is_of_constants
+    }
+
     /// Whether a user variable is read somewhere in it.
     pub fn reads_user_variables(&self) -> bool {
         let mut found = false;

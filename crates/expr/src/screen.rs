@@ -303,20 +303,7 @@ impl Making<'_, '_> {
 
     /// The value of what is the same for all rows, if finding it has nothing to say.
     fn constant(&mut self, expr: &Expr) -> Option<Value> {
-        let mut is_constant = true;
-        expr.walk(&mut |part| {
-            is_constant &= match &part.node {
-                Node::Literal(_)
-                | Node::Parameter(_)
-                | Node::Negate(_)
-                | Node::Arithmetic { .. }
-                | Node::Cast { .. }
-                | Node::Transcode { .. } => true,
-                Node::Call { function, .. } => function.purity == Purity::Pure,
-                _ => false,
-            };
-        });
-        if !is_constant {
+        if !expr.is_of_constants(|function| function.purity == Purity::Pure) {
             return None;
         }
         let before = self.cx.session.warnings.clone();

@@ -283,7 +283,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the
-    /// table, so that nobody learns what there is by being refused.
+    /// table, so that a refusal does not tell an account what there is.
     pub fn accesses(
         &mut self,
         schema: &str,

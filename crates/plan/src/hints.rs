@@ -23,7 +23,8 @@ pub struct BlockHints {
     pub pushed: Vec<usize>,
     /// Indexes, by number, whose ranges are not read, or `None` for all of a table: NO_RANGE_OPTIMIZATION.
     pub unranged: Vec<(usize, Option<usize>)>,
-    /// Indexes, by number, that are not read together with others, or `None` for all of a table: NO_INDEX_MERGE.
+    /// Indexes, by number, that are not read together with others, or `None` for all of a table:
+    /// NO_INDEX_MERGE.
     pub unmerged_indexes: Vec<(usize, Option<usize>)>,
     /// Those that are, whatever `optimizer_switch` says, and no others of the table: INDEX_MERGE.
     pub merged_indexes: Vec<(usize, Option<usize>)>,

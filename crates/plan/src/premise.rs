@@ -19,7 +19,7 @@ use palisade_catalog::histogram::Histogram;
 use palisade_engine::{RowStamp, Table, TableSample};
 use palisade_expr::context::{StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Context, Expr, Node, SqlAttempt, SqlError, Subquery};
+use palisade_expr::{Context, Expr, SqlAttempt, SqlError, Subquery};
 use palisade_session::environment::Environment;
 
 use super::access::{Access, RangeSpec, Ranges, part_within};
@@ -158,20 +158,7 @@ pub fn is_known(access: &Access) -> bool {
 
 /// Whether a value is known when a statement is planned.
 pub fn is_known_value(expr: &Expr) -> bool {
-    let mut known = true;
-    expr.walk(&mut |part| {
-        known &= match &part.node {
-            Node::Literal(_)
-            | Node::Parameter(_)
-            | Node::Negate(_)
-            | Node::Arithmetic { .. }
-            | Node::Cast { .. }
-            | Node::Transcode { .. } => true,
-            Node::Call { function, .. } => EVALUATED.contains(&function.name),
-            _ => false,
-        };
-    });
-    known
+    expr.is_of_constants(|function| EVALUATED.contains(&function.name))
 }
 
 /// Counts the rows of paths. What evaluating the ends of their ranges warns of, and changes, stays here.

@@ -7,7 +7,7 @@
 //!
 //! | door | for | what comes in |
 //! |---|---|---|
-//! | [`InternalSession`] | the server: accounts, tables of the logs | a constant text, its values as parameters |
+//! | [`InternalSession`] | the server: accounts, log tables | a constant text, its values as parameters |
 //! | `query_locked` | a definition statement that asks something of the tables it has locked | a parse tree |
 //!
 //! A value never becomes a part of a text: there is nothing to quote.

@@ -14,7 +14,7 @@
 //! | `statement_end` | where statements and transactions begin and end |
 //! | [`session`] | a connection's state between statements; transactions, SET, PREPARE |
 //! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
-//! | [`host`] | the seam to the server, beside what planning and execution ask of it: system variables, files |
+//! | [`host`] | the seam to the server, beside what planning and execution ask: variables, files |
 //! | [`internal`] | statements of the server's own: their session and their security context |
 //! | `hints` | system variables that a statement's hints set |
 //! | `deprecated` | the warnings of what MySQL will not understand for ever |

@@ -20,8 +20,8 @@ impl Session {
         self.locks.as_ref().map_or(Ok(()), |locks| locks.refuse())
     }
 
-    /// 1223 or 1100 if what is locked forbids a statement that changes accounts: LOCK TABLES does, since it has
-    /// not locked all the tables that accounts are kept in.
+    /// 1223 or 1100 if what is locked forbids a statement that changes accounts: LOCK TABLES does, since it
+    /// has not locked all the tables that accounts are kept in.
     pub fn refuse_changing_accounts(&self) -> SqlResult<()> {
         self.locks.as_ref().map_or(Ok(()), |locks| locks.refuse_changing_accounts())
     }

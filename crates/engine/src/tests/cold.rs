@@ -154,7 +154,8 @@ fn a_long_scan_looks_for_missing_leaves_between_others() {
     assert_eq!(found as i64, ROWS, "no leaf was waited for");
 }
 
-/// Before its pages have come the size of its file is all that is known of a table; ANALYZE TABLE waits for them.
+/// Before its pages have come the size of its file is all that is known of a table; ANALYZE TABLE waits for
+/// them.
 #[test]
 fn statistics_of_a_table_that_is_not_in_memory() {
     let (engine, table) = with_a_cold_table();

@@ -1,11 +1,12 @@
-//! The rows of a window operator: values one behind the other, and the rows of its slots as an order keeps them.
+//! The rows of a window operator: values one behind the other, and the rows of its slots as an order keeps
+//! them.
 //!
 //! ```text
-//!  a row's values:  partition | order | arguments of call 0 | start and end of its frame | arguments of call 1 | ...
+//!  a row's values:  partition | order | arguments of call 0 | ends of its frame | arguments of call 1 | ...
 //! ```
 //!
-//! Values that bound a frame are there only where the frame is bounded by values. A row has a number, by when it came, and a
-//! place, by the order.
+//! Values that bound a frame are there only where the frame is bounded by values. A row has a number, by when
+//! it came, and a place, by the order.
 
 use std::cmp::Ordering;
 

@@ -85,8 +85,8 @@ impl WindowRuns {
         Ok(())
     }
 
-    /// Adds the rows of one partition to `rows`, to the end of it or of the rows. May ask to wait, and goes on with the same
-    /// `rows`.
+    /// Adds the rows of one partition to `rows`, to the end of it or of the rows. May ask to wait, and goes
+    /// on with the same `rows`.
     pub fn read_partition(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
