@@ -58,8 +58,9 @@ fn borrowed(bound: &crate::Bound) -> Bound<&[u8]> {
 const FEW_ROWS: u64 = 100;
 /// Changes for each row after which there may be another magnitude of them.
 const MOST_CHANGES: u64 = 4;
-/// Random descents per index.
+/// Random descents per index; more where the statement waits for the pages.
 const SAMPLES: u32 = 8;
+const ANALYZED: u32 = 64;
 /// Bytes that a row is taken to have where no page has been seen, with what indexes have of it.
 const GUESSED_ROW: u64 = 128;
 /// Times as many that are taken where most have NULL.
@@ -100,7 +101,7 @@ impl Sampler {
         if let Some(known) = known {
             return known.clone();
         }
-        match sample(table, modified) {
+        match sample(table, modified, SAMPLES) {
             Ok(fresh) => {
                 let fresh = Arc::new(fresh);
                 *state = Some(fresh.clone());
@@ -117,7 +118,7 @@ impl Sampler {
 
     /// Takes the numbers and the rows anew, with the same descents each time it is called again.
     pub(crate) fn refresh(&self, table: &Table) -> Attempt<()> {
-        let fresh = Arc::new(sample(table, 0)?);
+        let fresh = Arc::new(sample(table, 0, ANALYZED)?);
         let rows = Arc::new(TableSample::take(table, fresh.rows, 0)?);
         *self.state.lock() = Some(fresh.clone());
         *self.sample.lock() = Some((fresh, rows));
@@ -165,12 +166,12 @@ fn guess(table: &Table) -> TableStatistics {
     }
 }
 
-fn sample(table: &Table, seed: u64) -> Attempt<TableStatistics> {
+fn sample(table: &Table, seed: u64, descents: u32) -> Attempt<TableStatistics> {
     let mut sum = TableStatistics::default();
     for partition in table.partitions() {
         let size = partition.space().page_size();
         for number in 0..table.indexes.len() {
-            let found = partition.tree(number).statistics(SAMPLES, seed).map_err(Blocked::up)?;
+            let found = partition.tree(number).statistics(descents, seed).map_err(Blocked::up)?;
             let bytes = size.bytes_of(found.leaf_pages);
             match number {
                 0 => (sum.rows, sum.data_bytes) = (sum.rows + found.entries, sum.data_bytes + bytes),
@@ -179,7 +180,7 @@ fn sample(table: &Table, seed: u64) -> Attempt<TableStatistics> {
         }
     }
     sum.row_bytes = sum.data_bytes.checked_div(sum.rows).unwrap_or(0);
-    let keys = (0..table.indexes.len()).map(|number| sample_keys(table, number, seed));
+    let keys = (0..table.indexes.len()).map(|number| sample_keys(table, number, seed, descents));
     sum.rows_per_key = keys.collect::<Attempt<_>>()?;
     Ok(sum)
 }
@@ -206,13 +207,13 @@ impl Alike {
 ///
 /// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
 /// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
-fn sample_keys(table: &Table, number: usize, seed: u64) -> Attempt<Vec<f64>> {
+fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attempt<Vec<f64>> {
     let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
     let mut prng = Prng::new(seed ^ tree.index_id());
     let mut known = vec![(Alike::default(), Alike::default()); index.parts.len()];
     let (mut key, mut upper) = (Vec::new(), Vec::new());
-    for draw in 0..SAMPLES * DRAWS {
-        if draw >= SAMPLES && known.iter().all(|(alike, _)| alike.taken >= SAMPLES / 2) {
+    for draw in 0..descents * DRAWS {
+        if draw >= descents && known.iter().all(|(alike, _)| alike.taken >= descents / 2) {
             break;
         }
         if !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
@@ -226,7 +227,7 @@ fn sample_keys(table: &Table, number: usize, seed: u64) -> Attempt<Vec<f64>> {
             let is_last = part + 1 == known.len();
             let (alike, nulls) = &mut known[part];
             let most = if has_null { &mut *nulls } else { &mut *alike };
-            if most.taken >= SAMPLES {
+            if most.taken >= descents {
                 continue;
             }
             let prefix = &key[..end];

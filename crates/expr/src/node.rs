@@ -274,6 +274,9 @@ macro_rules! each_operand {
     };
 }
 
+/// Functions whose values are computed soon whatever their arguments are: what dates are made with.
+const QUICK: &[&str] = &["date_add", "date_sub", "now", "curdate"];
+
 impl Expr {
     /// A literal of a type.
     pub fn literal(value: Value, ty: SqlType) -> Expr {
@@ -394,22 +397,23 @@ impl Expr {
         found
     }
 
-    /// Whether it is computed from literals and parameters alone, with functions that `may_call` allows.
-    pub fn is_of_constants(&self, may_call: impl Fn(&Function) -> bool) -> bool {
-        let mut is_of_constants = true;
+    /// Whether it is computed from literals and parameters alone, and soon: what evaluates it in one go, for
+    /// all rows or for a plan, calls no function that may take long.
+    pub fn is_quick_constant(&self) -> bool {
+        let mut is_quick = true;
         self.walk(&mut |part| {
-            is_of_constants &= match &part.node {
+            is_quick &= match &part.node {
                 Node::Literal(_)
                 | Node::Parameter(_)
                 | Node::Negate(_)
                 | Node::Arithmetic { .. }
                 | Node::Cast { .. }
                 | Node::Transcode { .. } => true,
-                Node::Call { function, .. } => may_call(function),
+                Node::Call { function, .. } => QUICK.contains(&function.name),
                 _ => false,
             };
         });
-        is_of_constants
+        is_quick
     }
 
     /// Whether a user variable is read somewhere in it.
@@ -434,5 +438,24 @@ impl Node {
     /// Calls `visit` on each direct operand.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         each_operand!(self, visit, iter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::func;
+
+    #[test]
+    fn a_constant_whose_function_may_take_long_is_not_quick() {
+        let literal = || Expr::literal(Value::bytes("2024-01-01"), SqlType::DOUBLE);
+        let call = |name: &str| {
+            let function = func::find(name).unwrap();
+            Expr::computed(Node::Call { function, arguments: vec![literal()] }, SqlType::DOUBLE, true)
+        };
+        assert!(literal().is_quick_constant() && call("date_add").is_quick_constant());
+        for name in ["repeat", "sha2", "sleep", "benchmark"] {
+            assert!(!call(name).is_quick_constant(), "{name}");
+        }
     }
 }

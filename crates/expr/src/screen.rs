@@ -24,7 +24,6 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Collation, RowView, SqlType, Table, Value, ValueRef};
 
 use crate::convert::text_of;
-use crate::func::Purity;
 use crate::{Comparison, Context, Domain, Expr, Node, Truth};
 
 /// The first conjuncts of a condition on rows of a table.
@@ -303,7 +302,7 @@ impl Making<'_, '_> {
 
     /// The value of what is the same for all rows, if finding it has nothing to say.
     fn constant(&mut self, expr: &Expr) -> Option<Value> {
-        if !expr.is_of_constants(|function| function.purity == Purity::Pure) {
+        if !expr.is_quick_constant() {
             return None;
         }
         let before = self.cx.session.warnings.clone();

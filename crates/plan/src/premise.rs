@@ -31,9 +31,6 @@ const ANOTHER: f64 = 10.0;
 const FEW: f64 = 100.0;
 /// Values of a list that are looked for in a histogram at most.
 const MOST_VALUES: usize = 64;
-/// Functions that a look evaluates: what dates are made with. Others may take long.
-const EVALUATED: &[&str] = &["date_add", "date_sub", "now", "curdate"];
-
 /// Something that a plan was chosen by.
 #[derive(Debug)]
 pub struct Premise {
@@ -150,15 +147,10 @@ pub fn rows_of(value: &Value) -> Option<f64> {
 
 /// Whether the ends of all ranges are known when a statement is planned.
 pub fn is_known(access: &Access) -> bool {
-    let mut known = access.equals.iter().all(|part| is_known_value(&part.value));
+    let mut known = access.equals.iter().all(|part| part.value.is_quick_constant());
     let specs = access.alternatives.iter();
-    specs.for_each(|spec: &RangeSpec| spec_exprs(spec, &mut |expr| known &= is_known_value(expr)));
+    specs.for_each(|spec: &RangeSpec| spec_exprs(spec, &mut |expr| known &= expr.is_quick_constant()));
     known
-}
-
-/// Whether a value is known when a statement is planned.
-pub fn is_known_value(expr: &Expr) -> bool {
-    expr.is_of_constants(|function| EVALUATED.contains(&function.name))
 }
 
 /// Counts the rows of paths. What evaluating the ends of their ranges warns of, and changes, stays here.

@@ -20,7 +20,7 @@ use super::planned::Conjunct;
 use crate::access::RangeSpec;
 use crate::conditions::{range_specs, spec_exprs};
 use crate::cost;
-use crate::premise::{Looker, Premise, Spread, is_known_value};
+use crate::premise::{Looker, Premise, Spread};
 
 /// What looking a value up in a histogram counts as, in units of a nanosecond.
 const UNITS_A_VALUE: usize = 1024;
@@ -102,7 +102,7 @@ impl Planning<'_, '_, '_> {
         let (mut is_known, mut has_parameter) = (true, false);
         specs.iter().for_each(|spec| {
             spec_exprs(spec, &mut |expr| {
-                is_known &= is_known_value(expr);
+                is_known &= expr.is_quick_constant();
                 expr.walk(&mut |part| has_parameter |= matches!(part.node, Node::Parameter(_)));
             });
         });

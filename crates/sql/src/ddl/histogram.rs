@@ -116,7 +116,7 @@ impl Sql {
                 let specification = Specification { buckets, auto_update, now_us };
                 let (targets, lines) = targets(def, columns, specification);
                 let made = self.make_histograms(session, name, targets).await?;
-                self.store_histograms(session, name, made, lines).await?
+                self.store_histograms(session, (name, def.id), made, lines).await?
             }
         };
         Ok((shown, in_order(lines)))
@@ -136,7 +136,7 @@ impl Sql {
         let targets: Vec<Target> = table.descriptor().def().columns.iter().filter_map(target).collect();
         if !targets.is_empty() {
             let made = self.make_histograms(session, name, targets).await?;
-            self.store_histograms(session, name, made, Lines::new()).await?;
+            self.store_histograms(session, (name, table.descriptor().def().id), made, Lines::new()).await?;
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Sql {
             };
             lines.push((asked.clone(), line));
         }
-        self.write_histograms(session, name, dropped).await?;
+        self.write_histograms(session, (name, def.id), dropped).await?;
         Ok(lines)
     }
 
@@ -209,7 +209,7 @@ impl Sql {
             }
         };
         let made = vec![(column.name.clone(), column.sql_type.clone(), read)];
-        self.store_histograms(session, name, made, Lines::new()).await
+        self.store_histograms(session, (name, def.id), made, Lines::new()).await
     }
 
     /// Looks at the rows.
@@ -260,7 +260,7 @@ impl Sql {
     async fn store_histograms(
         &self,
         session: &mut Session,
-        name: &TableName,
+        table: (&TableName, u64),
         made: Vec<(String, SqlType, Histogram)>,
         mut lines: Lines,
     ) -> SqlResult<Lines> {
@@ -269,15 +269,16 @@ impl Sql {
             lines.push((column.clone(), status(text)));
         }
         let made = made.into_iter().map(|(column, ty, histogram)| (column, ty, Some(Arc::new(histogram))));
-        self.write_histograms(session, name, made.collect()).await?;
+        self.write_histograms(session, table, made.collect()).await?;
         Ok(lines)
     }
 
-    /// Writes the definition with these histograms: of columns that still are what they were.
+    /// Writes the definition with these histograms, of columns that still are what they were: 1146 if the
+    /// table of that name is no longer the one with this id.
     async fn write_histograms(
         &self,
         session: &mut Session,
-        name: &TableName,
+        (name, id): (&TableName, u64),
         histograms: Vec<(String, SqlType, Option<Arc<Histogram>>)>,
     ) -> SqlResult<()> {
         if histograms.is_empty() {
@@ -288,7 +289,13 @@ impl Sql {
         let ddl = Ddl { engine: self.engine(), host: &**self.host(), session };
         let lock = ddl.lock([name.clone()]).await?;
         let mut def = ddl.table(name)?.descriptor().def().clone();
+        if def.id != id {
+            return Err(mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
+        }
         for (column, ty, histogram) in histograms {
+            if histogram.is_some() && is_unique(&def, &column) {
+                continue;
+            }
             let place = def.column_index(&column);
             let known = place.and_then(|place| def.columns.get_mut(place));
             if let Some(known) = known.filter(|known| known.sql_type == ty) {
