@@ -19,6 +19,8 @@
 //! later ones fail until [`FaultFileSystem::crash`], so a test can stop a workload at each of its changes in
 //! turn.
 
+mod images;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
@@ -28,9 +30,9 @@ use std::sync::Arc;
 use palisade_base::prng::Prng;
 use parking_lot::Mutex;
 
+use self::images::{Change, Images, NameChange};
 use crate::file::{Creation, DirLock, File, FileSystem, NotAtomic, OpenMode, past_the_end, refused_atomic};
 use crate::mem::{already_exists, lock_in, not_found};
-use crate::sparse::SparseBytes;
 use crate::syncing::SyncRule;
 
 /// What a disk writes atomically, in bytes.
@@ -137,45 +139,6 @@ struct PlannedFault {
     call: Call,
     remaining: u64,
     fault: Fault,
-}
-
-#[derive(Default)]
-struct Images {
-    shown: SparseBytes,
-    durable: SparseBytes,
-    pending: Vec<Change>,
-    /// Blocks of [`BLOCK`] bytes that a sync of this file has found written: where they are on the disk is
-    /// durable.
-    found: BTreeSet<u64>,
-}
-
-enum Change {
-    /// Where `whole` it is kept or lost as a whole.
-    Write {
-        offset: u64,
-        bytes: Vec<u8>,
-        whole: bool,
-        /// It is past the operating system's cache.
-        direct: bool,
-    },
-    SetLen {
-        len: u64,
-    },
-    Allocate {
-        offset: u64,
-        len: u64,
-    },
-    PunchHole {
-        offset: u64,
-        len: u64,
-    },
-}
-
-#[derive(Clone)]
-enum NameChange {
-    Create { path: PathBuf, file: FileId },
-    Remove { path: PathBuf },
-    Rename { from: PathBuf, to: PathBuf },
 }
 
 impl FaultFileSystem {
@@ -409,141 +372,6 @@ impl State {
             let _ = writeln!(trace, "crash");
         }
     }
-}
-
-impl Images {
-    fn change(&mut self, change: Change) {
-        change.apply(&mut self.shown);
-        self.pending.push(change);
-    }
-
-    fn sync(&mut self) {
-        for change in self.pending.drain(..) {
-            change.apply(&mut self.durable);
-            match change {
-                Change::Write { offset, bytes, .. } => self.found.extend(blocks(offset, bytes.len() as u64)),
-                Change::PunchHole { offset, len } => {
-                    self.found.retain(|block| !blocks(offset, len).contains(block));
-                }
-                Change::SetLen { len } => drop(self.found.split_off(&(len / BLOCK))),
-                Change::Allocate { .. } => {}
-            }
-        }
-    }
-
-    /// The device's cache is emptied, by a sync of another file: direct writes to where the file is found are
-    /// durable, but for what overlaps with other changes from before.
-    fn empty_cache(&mut self) {
-        let (mut others, mut cut) = (BTreeSet::new(), u64::MAX);
-        let (found, durable) = (&self.found, &mut self.durable);
-        self.pending.retain(|change| {
-            let range = match change {
-                Change::Write { offset, bytes, direct, .. } => {
-                    let range = blocks(*offset, bytes.len() as u64);
-                    let is_free = |block: &u64| *block < cut && !others.contains(block);
-                    if *direct && range.clone().all(|block| found.contains(&block) && is_free(&block)) {
-                        change.apply(durable);
-                        return false;
-                    }
-                    range
-                }
-                Change::PunchHole { offset, len } | Change::Allocate { offset, len } => blocks(*offset, *len),
-                Change::SetLen { len } => {
-                    cut = cut.min(len / BLOCK);
-                    0..0
-                }
-            };
-            others.extend(range);
-            true
-        });
-    }
-
-    /// Settles pending changes by chance without bringing the shown image in line: a failed sync.
-    fn fail_sync(&mut self, random: &mut Prng) {
-        for change in self.pending.drain(..) {
-            change.apply_partly(&mut self.durable, random);
-        }
-    }
-
-    fn crash(&mut self, keeps: CrashKeeps, random: &mut Prng) {
-        match keeps {
-            CrashKeeps::Synced => self.pending.clear(),
-            CrashKeeps::Everything => self.sync(),
-            CrashKeeps::Random => self.fail_sync(random),
-        }
-        self.shown = self.durable.clone();
-    }
-}
-
-impl Change {
-    fn apply(&self, image: &mut SparseBytes) {
-        match self {
-            Change::Write { offset, bytes, .. } => image.write(bytes, *offset),
-            Change::SetLen { len } => image.set_len(*len),
-            Change::Allocate { offset, len } => image.allocate(*offset, *len),
-            Change::PunchHole { offset, len } => image.punch_hole(*offset, *len),
-        }
-    }
-
-    /// Kept, lost, or (writes) torn: each sector kept or lost.
-    fn apply_partly(&self, image: &mut SparseBytes, random: &mut Prng) {
-        match (random.below(3), self) {
-            (0, _) => {}
-            (1, Change::Write { whole: false, .. }) => self.apply_keeping(image, &mut |_| random.one_in(2)),
-            _ => self.apply(image),
-        }
-    }
-
-    /// A write: those of its sectors that `keeps` says, by their number in the file. Anything else as a
-    /// whole.
-    fn apply_keeping(&self, image: &mut SparseBytes, keeps: &mut dyn FnMut(u64) -> bool) {
-        let Change::Write { offset, bytes, whole, .. } = self else { return self.apply(image) };
-        if *whole {
-            if keeps(offset / SECTOR) {
-                self.apply(image);
-            }
-            return;
-        }
-        let end = offset + bytes.len() as u64;
-        let mut start = *offset;
-        while start < end {
-            let next = (start / SECTOR * SECTOR + SECTOR).min(end);
-            if keeps(start / SECTOR) {
-                image.write(&bytes[(start - offset) as usize..(next - offset) as usize], start);
-            }
-            start = next;
-        }
-    }
-}
-
-impl NameChange {
-    fn dir(&self) -> &Path {
-        let (NameChange::Create { path, .. }
-        | NameChange::Remove { path }
-        | NameChange::Rename { to: path, .. }) = self;
-        path.parent().unwrap_or(Path::new(""))
-    }
-
-    fn apply(&self, names: &mut Names) {
-        match self {
-            NameChange::Create { path, file } => {
-                names.insert(path.clone(), *file);
-            }
-            NameChange::Remove { path } => {
-                names.remove(path);
-            }
-            NameChange::Rename { from, to } => {
-                if let Some(file) = names.remove(from) {
-                    names.insert(to.clone(), file);
-                }
-            }
-        }
-    }
-}
-
-/// The blocks that a range touches.
-fn blocks(offset: u64, len: u64) -> std::ops::Range<u64> {
-    offset / BLOCK..(offset + len).div_ceil(BLOCK)
 }
 
 fn no_space() -> io::Error {

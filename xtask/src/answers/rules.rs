@@ -4,10 +4,18 @@
 //! A rule looks at both replies and accepts what its sentence says and nothing else: where the rest of the
 //! replies must be equal, it compares the rest. A test holds the names against the page.
 
+mod asked;
+
+use self::asked::{
+    behind_alias, calls, calls_extreme, different_rows, differs_in_types_of_null_and_years,
+    differs_only_in_values, differs_only_where, differs_only_where_theirs, has_digits_of_type, is_query,
+    names_a_cast, only_theirs, parted, same_but_for_case, same_but_for_conversions, same_but_for_warnings,
+    same_in_another_order, same_with_each_warning_once, same_with_rows_of_3156, without_row,
+};
 use super::between;
-use super::compare::{Difference, Reply, difference};
+use super::compare::{Difference, Reply};
 use super::question::Step;
-use crate::client::{Answer, Column};
+use crate::client::Answer;
 
 /// A difference found.
 pub struct Case<'c> {
@@ -661,210 +669,6 @@ const RULES: &[Rule] = &[
         },
     },
 ];
-
-/// What a key of GROUP BY stands for: what is selected by that name or at that place, or itself.
-fn behind_alias<'t>(selected: &'t str, key: &'t str) -> &'t str {
-    let selected = selected.trim_start_matches("SELECT ").trim_start_matches("DISTINCT ");
-    let mut items = selected.split(", ");
-    let named = items.clone().find_map(|item| item.strip_suffix(key)?.strip_suffix(" AS "));
-    match key.parse::<usize>() {
-        Ok(place) => items.nth(place.saturating_sub(1)).unwrap_or(key),
-        Err(_) => named.unwrap_or(key),
-    }
-}
-
-/// A text's number, which may stand among other characters, with what is before and after it.
-fn parted(text: &str) -> [&str; 3] {
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-');
-    let start = text.find(is_of_number).unwrap_or(text.len());
-    let (before, rest) = text.split_at(start);
-    let end = rest.find(|c| !is_of_number(c)).unwrap_or(rest.len());
-    let (number, after) = rest.split_at(end);
-    [before, number, after]
-}
-
-/// Whether a statement calls a function of that name.
-fn calls(text: &str, function: &str) -> bool {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(function)
-        .any(|(at, name)| !text[..at].ends_with(is_of_name) && text[at + name.len()..].starts_with('('))
-}
-
-fn calls_extreme(case: &Case) -> bool {
-    ["GREATEST", "LEAST"].iter().any(|function| case.step.text().contains(function))
-}
-
-/// What warning 1264 of a CAST names, here or there.
-fn names_a_cast(text: &str) -> bool {
-    let named = text.strip_prefix("Out of range value for column '").unwrap_or_default();
-    named.starts_with("(null)")
-        || named.starts_with("x'")
-        || named.trim_start_matches('(').get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
-}
-
-/// Whether the rows differ, and wherever they do, in values of which `meant` holds.
-fn differs_only_where(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
-    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
-        return false;
-    };
-    let shape = |rows: &[Vec<Option<String>>]| rows.iter().map(Vec::len).collect::<Vec<_>>();
-    let mut pairs = ours.iter().flatten().zip(theirs.iter().flatten());
-    case.difference == Difference::Rows
-        && shape(ours) == shape(theirs)
-        && pairs.all(|pair| match pair {
-            (Some(ours), Some(theirs)) => ours == theirs || meant(ours, theirs),
-            (ours, theirs) => ours == theirs,
-        })
-}
-
-/// Whether the rows differ, and only in values that are not NULL in either.
-fn differs_only_in_values(case: &Case) -> bool {
-    differs_only_where(case, |_, _| true)
-}
-
-/// Whether the rows differ, and wherever they do, MySQL has a value of which `meant` holds.
-fn differs_only_where_theirs(case: &Case, meant: impl Fn(&str) -> bool) -> bool {
-    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
-        return false;
-    };
-    let mut pairs = ours.iter().flatten().zip(theirs.iter().flatten());
-    case.difference == Difference::Rows
-        && ours.len() == theirs.len()
-        && pairs.all(|(ours, theirs)| ours == theirs || theirs.as_deref().is_some_and(&meant))
-}
-
-/// The rows that only one of the replies has.
-fn different_rows(case: &Case) -> Vec<Vec<Option<String>>> {
-    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
-        return Vec::new();
-    };
-    let only = |own: &[Vec<Option<String>>], others: &[Vec<Option<String>>]| {
-        own.iter().filter(|row| !others.contains(row)).cloned().collect::<Vec<_>>()
-    };
-    [only(ours, theirs), only(theirs, ours)].concat()
-}
-
-/// The rows that only MySQL's reply has.
-fn only_theirs(case: &Case) -> Vec<Vec<Option<String>>> {
-    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
-        return Vec::new();
-    };
-    theirs.iter().filter(|row| !ours.contains(row)).cloned().collect()
-}
-
-/// Whether the rows are the same, in whatever order.
-fn same_in_another_order(case: &Case) -> bool {
-    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
-        return false;
-    };
-    let (mut ours, mut theirs) = (ours.clone(), theirs.clone());
-    ours.sort();
-    theirs.sort();
-    ours == theirs
-}
-
-/// Whether a DECIMAL is shown with zeros behind the point that the other does not show.
-fn has_digits_of_type(ours: &str, theirs: &str) -> bool {
-    let rest = ours.strip_prefix(theirs).unwrap_or("x");
-    let is_scale = rest.strip_prefix('.').unwrap_or(rest).bytes().all(|b| b == b'0');
-    theirs.parse::<f64>().is_ok() && ours.contains('.') && is_scale
-}
-
-/// Whether a statement stores nothing but in a user variable.
-fn is_query(text: &str) -> bool {
-    ["SELECT", "(SELECT", "EXECUTE", "SET @"].iter().any(|verb| text.starts_with(verb))
-}
-
-/// Whether the replies are the same without the warnings that `meant` knows by code and text.
-fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
-    let rest = |reply: &Reply| {
-        let mut reply = reply.clone();
-        reply.warnings.retain(|(code, text)| !meant(code, text));
-        reply
-    };
-    case.difference == Difference::Warnings && difference(&rest(case.ours), &rest(case.theirs)).is_none()
-}
-
-/// Whether the replies are the same without the warnings of conversions, and with those of dates beyond the
-/// calendar once.
-fn same_but_for_conversions(case: &Case) -> bool {
-    // MySQL does not compute what it counts if that cannot be NULL.
-    let is_counted = case.step.text().contains("COUNT(");
-    let rest = |reply: &Reply| {
-        let mut reply = reply.clone();
-        reply.warnings.retain(|(code, _)| {
-            const CONVERSIONS: [&str; 6] = ["1292", "1366", "1411", "3986", "4095", "4096"];
-            // A list of rows is read as the type of its left side.
-            let is_listed = case.step.text().contains(" IN ((") && code == "1105";
-            let is_conversion = is_listed || CONVERSIONS.contains(&code.as_str());
-            !is_conversion && (!is_counted || code != "3156")
-        });
-        reply
-            .warnings
-            .dedup_by(|later, earlier| later == earlier && matches!(earlier.0.as_str(), "1441" | "6527"));
-        reply
-    };
-    case.difference == Difference::Warnings && difference(&rest(case.ours), &rest(case.theirs)).is_none()
-}
-
-/// Whether the types differ in columns of nothing but NULL, and perhaps of years as well.
-fn differs_in_types_of_null_and_years(case: &Case) -> bool {
-    let Answer::Rows(rows) = &case.ours.answer else { return false };
-    let pairs = case.ours.columns.iter().zip(&case.theirs.columns).enumerate();
-    let is_year = |ours: &Column, theirs: &Column| ours.is_year() && theirs.is_int_unsigned();
-    let mut different = pairs.filter(|(_, (ours, theirs))| !ours.is_like(theirs) && !is_year(ours, theirs));
-    different.all(|(at, _)| rows.iter().all(|row| row.get(at).is_some_and(Option::is_none)))
-}
-
-/// Whether the rows are the same but for capital and small letters and spaces at the end.
-fn same_but_for_case(case: &Case) -> bool {
-    let folded = |reply: &Reply| {
-        let mut reply = reply.clone();
-        reply.warnings.clear();
-        if let Answer::Rows(rows) = &mut reply.answer {
-            for value in rows.iter_mut().flatten().flatten() {
-                *value = value.trim_end().to_lowercase();
-            }
-        }
-        reply
-    };
-    !matches!(difference(&folded(case.ours), &folded(case.theirs)), Some(Difference::Rows))
-}
-
-/// Whether the replies have the same warnings but for how often, among those of conversions; and but for
-/// what other rules say of 3156, 3986 and the name of a CAST in 1264.
-fn same_with_each_warning_once(case: &Case) -> bool {
-    const CONVERSIONS: [&str; 11] =
-        ["1259", "1292", "1300", "1365", "1366", "1411", "1441", "1525", "3020", "3156", "6527"];
-    let once = |reply: &Reply| {
-        let mut warnings: Vec<_> = reply.warnings.clone();
-        warnings.retain(|(code, text)| code != "3986" && !(code == "1264" && names_a_cast(text)));
-        let of_json = warnings.iter_mut().filter(|(code, _)| matches!(code.as_str(), "3155" | "3156"));
-        of_json.for_each(|(_, text)| without_row(text));
-        warnings.sort();
-        warnings.dedup_by(|later, earlier| later == earlier && CONVERSIONS.contains(&earlier.0.as_str()));
-        Reply { warnings, ..reply.clone() }
-    };
-    difference(&once(case.ours), &once(case.theirs)).is_none()
-}
-
-fn without_row(text: &mut String) {
-    if let Some(at) = text.rfind(" at row ") {
-        text.truncate(at);
-    }
-}
-
-fn same_with_rows_of_3156(case: &Case) -> bool {
-    let first_row = |reply: &Reply| {
-        let mut reply = reply.clone();
-        let conversions =
-            reply.warnings.iter_mut().filter(|(code, _)| matches!(code.as_str(), "3155" | "3156"));
-        conversions.for_each(|(_, text)| without_row(text));
-        reply
-    };
-    case.difference == Difference::Warnings
-        && difference(&first_row(case.ours), &first_row(case.theirs)).is_none()
-}
 
 #[cfg(test)]
 mod tests {

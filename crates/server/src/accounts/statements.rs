@@ -3,6 +3,8 @@
 //! Each changes a copy of the accounts and has it written and published as a whole; it commits the transaction that is
 //! open, as every definition does. What is refused here is refused before anything has changed.
 
+mod show;
+
 use palisade_base::error_catalogue::{
     ER_ACCESS_DENIED_ERROR, ER_CANNOT_USER, ER_CANT_CREATE_USER_WITH_GRANT, ER_ILLEGAL_GRANT_FOR_TABLE,
     ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONEXISTING_GRANT, ER_NONEXISTING_TABLE_GRANT, ER_PASSWORD_FORMAT,
@@ -18,8 +20,9 @@ use palisade_parser::ast::{
     self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
-use palisade_sql::{Access, Completion, ResultSink, Session, SessionState, Sql, SqlError, SqlResult};
+use palisade_sql::{Completion, ResultSink, Session, SessionState, Sql, SqlError, SqlResult};
 
+use self::show::{show_create_user, show_grants};
 use super::authorize::Asker;
 use super::password::Plugin;
 use super::privilege::{DYNAMIC, Level, Privileges};
@@ -697,104 +700,6 @@ fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> 
         }
     }
     Ok(())
-}
-
-/// The account a SHOW is about; looking at another's needs what `check` asks for.
-fn shown(
-    host: &ServerHost,
-    session: &Session,
-    user: Option<&ast::Account>,
-    check: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
-) -> SqlResult<Account> {
-    let own = AccountName::of_session(&session.state.security.account);
-    let name = user.map_or(Ok(own.clone()), |user| name_of(session, user))?;
-    if name != own {
-        host.check(&session.state, check)?;
-    }
-    let accounts = host.accounts.load();
-    accounts.get(&name).cloned().ok_or_else(|| mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host))
-}
-
-fn one_column(sink: &mut dyn ResultSink, title: &str, rows: &[String]) -> SqlResult<Completion> {
-    sink.columns(&[text_column(title)])?;
-    for row in rows {
-        sink.row(&[ValueRef::Bytes(row.as_bytes())])?;
-    }
-    Ok(Completion::of_rows())
-}
-
-fn show_grants(
-    host: &ServerHost,
-    session: &Session,
-    user: Option<&ast::Account>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Completion> {
-    let account = shown(host, session, user, |asker| asker.check_table("mysql", "user", Access::Read))?;
-    let title = format!("Grants for {}@{}", account.name.user, account.name.host);
-    one_column(sink, &title, &grants(&account))
-}
-
-fn identifier(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-/// The statements that give an account what it has.
-fn grants(account: &Account) -> Vec<String> {
-    let to = format!("{}@{}", identifier(&account.name.user), identifier(&account.name.host));
-    let line = |privileges: Privileges, level, on: &str| {
-        let option = if privileges.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
-        format!("GRANT {} ON {on} TO {to}{option}", privileges.listed(level))
-    };
-    let mut lines = vec![line(account.global, Level::Global, "*.*")];
-    for (grantable, option) in [(false, ""), (true, " WITH GRANT OPTION")] {
-        let names: Vec<&str> = account
-            .dynamic
-            .iter()
-            .filter(|(_, own)| **own == grantable)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        if !names.is_empty() {
-            lines.push(format!("GRANT {} ON *.* TO {to}{option}", names.join(",")));
-        }
-    }
-    for (database, privileges) in &account.databases {
-        lines.push(line(*privileges, Level::Database, &format!("{}.*", identifier(database))));
-    }
-    for ((database, table), privileges) in &account.tables {
-        let on = format!("{}.{}", identifier(database), identifier(table));
-        lines.push(line(*privileges, Level::Table, &on));
-    }
-    lines
-}
-
-fn show_create_user(
-    host: &ServerHost,
-    session: &Session,
-    user: &ast::Account,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Completion> {
-    let account = match shown(host, session, Some(user), |asker| asker.check_reads_accounts()) {
-        Err(error) if error.number() == ER_NONEXISTING_GRANT.number => {
-            return Err(failed("SHOW CREATE USER", &[name_of(session, user)?]));
-        }
-        result => result?,
-    };
-    let name = &account.name;
-    let kept = String::from_utf8_lossy(&account.kept);
-    let proof = if kept.is_empty() { String::new() } else { format!(" AS {}", super::store::quoted(&kept)) };
-    let attribute =
-        account.metadata.as_ref().map(|metadata| format!(" ATTRIBUTE {}", super::store::quoted(metadata)));
-    let attribute = attribute.unwrap_or_default();
-    let text = format!(
-        "CREATE USER {}@{} IDENTIFIED WITH '{}'{proof} REQUIRE {} PASSWORD EXPIRE DEFAULT ACCOUNT {} \
-         PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT{attribute}",
-        identifier(&name.user),
-        identifier(&name.host),
-        account.plugin.name(),
-        if account.requires_tls { "SSL" } else { "NONE" },
-        if account.locked { "LOCK" } else { "UNLOCK" },
-    );
-    one_column(sink, &format!("CREATE USER for {}@{}", name.user, name.host), &[text])
 }
 
 #[cfg(test)]

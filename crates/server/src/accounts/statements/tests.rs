@@ -1,3 +1,4 @@
+use super::show::grants;
 use super::*;
 
 fn privileges(names: &[&str]) -> Vec<ast::Privilege> {
