@@ -4,6 +4,7 @@
 //! here: the field, its type, and how it is read from the session's settings. The defaults follow from the
 //! declarations.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use palisade_base::sysvar::{SessionSettings, VariableId};
@@ -144,8 +145,14 @@ pub struct OptimizerSwitches {
 }
 
 impl OptimizerSwitches {
-    /// Those of a value of the variable, which names all flags.
+    /// Those of a value of the variable, which names all flags. The declared value, which nearly every session
+    /// has, is not read again: a session starts with it, and every SET makes all of its variables anew.
     fn of(value: &str) -> OptimizerSwitches {
+        let (declared, switches) = &*DECLARED_SWITCHES;
+        if value == declared { *switches } else { OptimizerSwitches::read(value) }
+    }
+
+    fn read(value: &str) -> OptimizerSwitches {
         let is_on = |flag: &str| value.split(',').any(|switch| switch == flag);
         OptimizerSwitches {
             index_merge: is_on("index_merge=on"),
@@ -165,9 +172,16 @@ impl OptimizerSwitches {
 impl Default for OptimizerSwitches {
     /// Those of the declared default.
     fn default() -> Self {
-        SessionVariables::default().optimizer
+        DECLARED_SWITCHES.1
     }
 }
+
+/// The declared value of `optimizer_switch`, and what it says.
+static DECLARED_SWITCHES: LazyLock<(String, OptimizerSwitches)> = LazyLock::new(|| {
+    let settings = SessionSettings::default();
+    let value = settings.text(sysvar::OPTIMIZER_SWITCH).unwrap_or_default();
+    (value.to_owned(), OptimizerSwitches::read(value))
+});
 
 /// `explain_format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
