@@ -27,7 +27,8 @@ use palisade_session::view::SessionView;
 use palisade_session::virtual_tables::{DictionaryTables, RowSource};
 use palisade_session::work::WorkDone;
 
-use super::{KeptRow, SubqueryState, subquery};
+use super::spill::list::RowList;
+use super::{SubqueryState, subquery};
 
 /// What the operators of one statement need beside what its expressions see.
 pub struct Execution<'a> {
@@ -50,7 +51,7 @@ pub struct Execution<'a> {
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
-    pub working: Vec<Arc<[KeptRow]>>,
+    pub working: Vec<RowList>,
 }
 
 impl Subqueries for Execution<'_> {

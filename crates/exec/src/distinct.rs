@@ -12,6 +12,7 @@ use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt, SqlResult};
 use palisade_plan::Operator;
 
+use super::spill::list::RowList;
 use super::spill::partitions::Partitions;
 use super::spill::row::{append_values, read_values};
 use super::{ExecContext, State};
@@ -63,6 +64,27 @@ impl Unseen {
             self.put_off.push(cx.execution, memory, &self.key, &self.record)?;
         }
         Ok(false)
+    }
+
+    /// Places the next row of a list that is not like one before in the slot; false if there is none. May ask
+    /// to wait.
+    pub fn next_of_list(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        list: &mut RowList,
+        slot: usize,
+        types: &[SqlType],
+    ) -> SqlAttempt<bool> {
+        loop {
+            cx.take_turns(1)?;
+            self.make_room()?;
+            let Some(row) = list.next_row()? else { break };
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row);
+            if self.is_new(cx, slot, types)? {
+                return Ok(true);
+            }
+        }
+        self.next_put_off(cx, slot, types)
     }
 
     /// The input has ended: places the next row of those that were put off in the slot; false if there is
@@ -138,7 +160,7 @@ impl DistinctState {
 }
 
 /// Appends bytes that are equal for equal rows of a slot of values, of the current row.
-fn append_current_key(
+pub(super) fn append_current_key(
     cx: &mut ExecContext<'_, '_>,
     slot: usize,
     types: &[SqlType],

@@ -1,5 +1,7 @@
 //! Nested loops and hash joins.
 
+mod put_off;
+
 use palisade_catalog::ValueRef;
 use palisade_expr::hash_key::{append_domain_key, append_integer_key};
 use palisade_expr::keys::{KeyIndex, Numbered};
@@ -7,6 +9,7 @@ use palisade_expr::place::At;
 use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{JoinKind, Operator};
 
+use self::put_off::{InOrder, LeftMark, PutOff};
 use super::kept::KeptRows;
 use super::{ExecContext, State};
 
@@ -126,6 +129,7 @@ pub struct HashJoin<'p> {
     pub keys: &'p [(Expr, Expr, Domain)],
     pub condition: Option<&'p Expr>,
     pub right_slots: &'p [usize],
+    pub in_order: bool,
 }
 
 /// Where a hash join is.
@@ -138,6 +142,9 @@ pub struct HashJoin<'p> {
 ///  first      0         1             next   2   -   3   -        'a': rows 0, 2, 3
 ///  last       3         1
 /// ```
+///
+/// When they take more memory than they may, the others are [put off](put_off), with the left rows that may
+/// match them, and come when the left side has ended.
 #[derive(Debug)]
 pub struct HashJoinState {
     left: State,
@@ -151,15 +158,25 @@ pub struct HashJoinState {
     rows: KeptRows,
     built: bool,
     right_pending: bool,
+    /// The right side has no more rows.
+    right_ended: bool,
     left_pending: bool,
     has_left: bool,
     matched: bool,
+    /// How many left rows came before the current one.
+    number: u64,
     key: Vec<u8>,
+    /// The key of the left row has no NULL.
+    has_key: bool,
     /// The right row to look at next beside the left one.
     candidate: u32,
     testing: bool,
     /// See [`Operator::HashJoin`].
     keeps: bool,
+    /// Rows for which there was no memory.
+    put_off: Option<Box<PutOff>>,
+    /// The pairs, where there are such rows and the order of the left side is to be kept.
+    in_order: Option<Box<InOrder>>,
 }
 
 /// No row.
@@ -177,36 +194,77 @@ impl HashJoinState {
             rows: KeptRows::default(),
             built: false,
             right_pending: false,
+            right_ended: false,
             left_pending: false,
             has_left: false,
             matched: false,
+            number: 0,
             key: Vec::new(),
+            has_key: false,
             candidate: NONE,
             testing: false,
             keeps,
+            put_off: None,
+            in_order: None,
         }
     }
 
-    /// Before the first row. The hash table is built anew if the right side may depend on outer rows.
+    /// Before the first row. The hash table is built anew if the right side may depend on outer rows, or was
+    /// too large.
     pub fn reset(&mut self) {
         self.left.reset();
-        (self.left_pending, self.has_left, self.testing) = (false, false, false);
-        if self.built && self.keeps {
+        (self.left_pending, self.has_left, self.testing, self.number) = (false, false, false, 0);
+        self.in_order = None;
+        if self.built && self.keeps && self.put_off.is_none() {
             return;
         }
         self.right.reset();
+        self.forget_table();
+        self.put_off = None;
+    }
+
+    /// Before the first right row.
+    fn forget_table(&mut self) {
         self.keys.clear();
         self.chains.clear();
         self.next.clear();
         self.rows.clear();
-        (self.built, self.right_pending) = (false, false);
+        (self.built, self.right_pending, self.right_ended) = (false, false, false);
     }
 
     /// The next pair.
     pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
-        if !self.built {
+        if !self.built && self.in_order.is_none() {
             self.build(cx, plan)?;
         }
+        if self.put_off.is_none() || !plan.in_order {
+            return self.next_pair(cx, plan);
+        }
+        let mut in_order = self.in_order.take().unwrap_or_else(|| Box::new(InOrder::new(cx, plan)));
+        let found = in_order.next(self, cx, plan);
+        self.in_order = Some(in_order);
+        found
+    }
+
+    /// The next pair, in any order.
+    fn next_pair(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
+        loop {
+            if !self.built {
+                self.build(cx, plan)?;
+            }
+            if self.next_of_table(cx, plan)? {
+                return Ok(true);
+            }
+            let Some(put_off) = &mut self.put_off else { return Ok(false) };
+            if !put_off.next_pair()? {
+                return Ok(false);
+            }
+            self.forget_table();
+        }
+    }
+
+    /// The next pair of those that the hash table gives.
+    fn next_of_table(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
         loop {
             if !self.has_left && !self.next_left(cx, plan)? {
                 return Ok(false);
@@ -214,6 +272,9 @@ impl HashJoinState {
             if !self.testing {
                 if self.candidate == NONE {
                     self.has_left = false;
+                    if self.puts_off_left(cx)? {
+                        continue;
+                    }
                     if !self.matched && matches!(plan.kind, JoinKind::Left | JoinKind::Anti) {
                         for slot in plan.right_slots {
                             *cx.state.frame.slots.at_mut(*slot)? = Slot::Null;
@@ -250,6 +311,16 @@ impl HashJoinState {
 
     /// Goes to the next left row and finds the right rows with its key.
     fn next_left(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
+        if let Some(put_off) = &mut self.put_off {
+            put_off.make_room()?;
+            if put_off.is_reading() {
+                let Some(mark) = put_off.read_left(&mut cx.state.frame, &mut self.key)? else {
+                    return Ok(false);
+                };
+                (self.has_key, self.number) = (true, mark.number);
+                return self.begin_left(cx, mark.matched);
+            }
+        }
         if !self.left_pending {
             if !self.left.next(plan.left, cx)? {
                 return Ok(false);
@@ -260,26 +331,55 @@ impl HashJoinState {
         let key = &mut self.key;
         let keys = plan.keys.iter().map(|(left, _, domain)| (left, *domain));
         // NULL matches nothing.
-        let known = cx.evaluate(|cx| join_key(cx, keys, key))?;
-        let number = if known { self.keys.find(&self.key) } else { None };
+        self.has_key = cx.evaluate(|cx| join_key(cx, keys, key))?;
+        self.left_pending = false;
+        self.number += 1;
+        self.begin_left(cx, false)
+    }
+
+    /// The left row and its key are in place: finds the right rows that have it, too.
+    fn begin_left(&mut self, cx: &mut ExecContext<'_, '_>, matched: bool) -> SqlAttempt<bool> {
+        let number = if self.has_key { self.keys.find(&self.key) } else { None };
         self.candidate = match number {
             Some(number) => self.chains.at(number)?.0,
             None => NONE,
         };
-        self.left_pending = false;
-        (self.has_left, self.matched, self.testing) = (true, false, false);
+        (self.has_left, self.matched, self.testing) = (true, matched, false);
         if self.candidate == NONE {
             cx.take_turns(1)?;
         }
         Ok(true)
     }
 
+    /// Puts the current left row off if there may be right rows with its key that were.
+    fn puts_off_left(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<bool> {
+        match &mut self.put_off {
+            Some(put_off) if self.has_key && put_off.may_have(&self.key) => {
+                put_off.push_left(cx, LeftMark { matched: self.matched, number: self.number }, &self.key)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
     fn build(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
-        loop {
+        while !self.right_ended {
+            if let Some(put_off) = &mut self.put_off {
+                put_off.make_room()?;
+                if put_off.is_reading() {
+                    let frame = &mut cx.state.frame;
+                    match put_off.read_right(frame, plan.right_slots, &mut self.key)? {
+                        true => self.keep(cx, plan)?,
+                        false => self.right_ended = true,
+                    }
+                    cx.take_turns(1)?;
+                    continue;
+                }
+            }
             if !self.right_pending {
                 if !self.right.next(plan.right, cx)? {
-                    self.built = true;
-                    return Ok(());
+                    self.right_ended = true;
+                    break;
                 }
                 self.right_pending = true;
             }
@@ -293,14 +393,32 @@ impl HashJoinState {
             }
             cx.take_turns(2)?;
         }
+        if let Some(put_off) = &mut self.put_off {
+            put_off.end_right()?;
+        }
+        self.built = true;
+        Ok(())
     }
 
-    /// Keeps the current right row, whose key is at hand.
+    /// About how many bytes the right rows take, and what finds them.
+    fn size(&self) -> usize {
+        let of_chains = self.chains.len() * size_of::<(u32, u32)>() + self.next.len() * size_of::<u32>();
+        self.rows.size() + self.keys.size() + of_chains
+    }
+
+    /// Keeps the current right row, whose key is at hand, or puts it off.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlResult<()> {
+        if self.size() > put_off::memory(cx) {
+            // Rows of which nothing is kept are alike.
+            if plan.right_slots.is_empty() && self.keys.contains(&self.key) {
+                return Ok(());
+            }
+            let put_off = self.put_off.get_or_insert_with(|| Box::new(PutOff::new(plan.left)));
+            return put_off.push_right(cx, plan, &self.key);
+        }
         let row = u32::try_from(self.next.len()).ok().filter(|row| *row < NONE);
         let row = row.ok_or_else(|| SqlError::internal("too many rows for a hash join"))?;
         match self.keys.number(&self.key) {
-            // Rows of which nothing is kept are alike.
             Numbered::Known(_) if plan.right_slots.is_empty() => return Ok(()),
             Numbered::Known(number) => {
                 let last = std::mem::replace(&mut self.chains.at_mut(number)?.1, row);
@@ -310,8 +428,7 @@ impl HashJoinState {
         }
         self.next.push(NONE);
         self.rows.push(&cx.state.frame, plan.right_slots)?;
-        let of_chains = self.chains.len() * size_of::<(u32, u32)>() + self.next.len() * size_of::<u32>();
-        cx.session.charge(self.rows.size() + self.keys.size() + of_chains)
+        cx.session.charge(self.size())
     }
 }
 

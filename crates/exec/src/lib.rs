@@ -86,7 +86,7 @@ pub enum State {
     Window(Box<window::WindowState>),
     Noted(Box<noted::NotedState>),
     Recursive { state: Box<recursive::RecursiveState>, correlated: bool },
-    Working { next: usize },
+    Working(Box<recursive::WorkingState>),
 }
 
 impl State {
@@ -158,7 +158,7 @@ impl State {
             Operator::Recursive { recursion, .. } => {
                 State::Recursive { state: Box::default(), correlated: !recursion.outer_slots.is_empty() }
             }
-            Operator::Working { .. } => State::Working { next: 0 },
+            Operator::Working { .. } => State::Working(Box::default()),
             Operator::Window { input, .. } => {
                 State::Window(Box::new(window::WindowState::new(State::new(input), input)))
             }
@@ -201,7 +201,7 @@ impl State {
             State::Window(state) => state.reset(),
             State::Noted(state) => state.reset(),
             State::Recursive { state, correlated } => state.reset(*correlated),
-            State::Working { next } => *next = 0,
+            State::Working(state) => state.reset(),
         }
     }
 
@@ -256,7 +256,7 @@ impl State {
             }
             (
                 State::HashJoin(state),
-                Operator::HashJoin { left, right, kind, keys, condition, right_slots, .. },
+                Operator::HashJoin { left, right, kind, keys, condition, right_slots, in_order, .. },
             ) => state.next(
                 cx,
                 &join::HashJoin {
@@ -266,6 +266,7 @@ impl State {
                     keys,
                     condition: condition.as_ref(),
                     right_slots,
+                    in_order: *in_order,
                 },
             ),
             (State::Filter { input, pending }, Operator::Filter { input: plan, condition }) => loop {
@@ -325,9 +326,8 @@ impl State {
             (State::Recursive { state, .. }, Operator::Recursive { slot, recursion, filter, .. }) => {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
-            (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
-                let rows = cx.execution.working.at(*table)?.clone();
-                next_passing(cx, &rows, next, *slot, filter.as_ref())
+            (State::Working(state), Operator::Working { slot, table, filter, .. }) => {
+                state.next(cx, *table, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
             (State::Noted(state), Operator::Noted { input, note }) => state.next(cx, input, note),
@@ -336,28 +336,30 @@ impl State {
     }
 }
 
-/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if
-/// there is none.
-fn next_passing(
-    cx: &mut ExecContext<'_, '_>,
-    rows: &[KeptRow],
-    next: &mut usize,
-    slot: usize,
-    filter: Option<&Expr>,
+/// Places the next row of those that `next_row` gives that passes the filter in the slot; false if there is
+/// none. `current` is the row that is being looked at. May ask to wait.
+fn next_passing<'a>(
+    cx: &mut ExecContext<'_, 'a>,
+    current: &mut Option<KeptRow>,
+    (slot, filter): (usize, Option<&Expr>),
+    mut next_row: impl FnMut(&ExecContext<'_, 'a>) -> SqlAttempt<Option<KeptRow>>,
 ) -> SqlAttempt<bool> {
-    while let Some(row) = rows.get(*next) {
+    loop {
+        if current.is_none() {
+            cx.take_turns(1)?;
+            *current = next_row(cx)?;
+        }
+        let Some(row) = &*current else { return Ok(false) };
         *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         let passes = match filter {
             Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
             None => true,
         };
-        *next += 1;
+        *current = None;
         if passes {
             return Ok(true);
         }
-        cx.take_turns(1)?;
     }
-    Ok(false)
 }
 
 /// The values of expressions.

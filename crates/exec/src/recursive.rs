@@ -3,21 +3,20 @@
 //!
 //! The rows of the round before are the *working table*, which the steps read through
 //! [`Operator::Working`](palisade_plan::Operator::Working). The result is complete before its first row is
-//! given.
-
-use std::ops::Range;
-use std::sync::Arc;
+//! given. Both go to a [file](super::spill::list) when they take more memory than they may; the keys by which
+//! UNION without ALL knows the rows that there have been are in memory.
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_expr::keys::KeyIndex;
 use palisade_expr::place::At;
-use palisade_expr::{Context, Expr, Slot, SqlAttempt, SqlResult};
+use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
 use palisade_plan::{Query, Recursion};
 
 use super::distinct::append_row_key;
 use super::sort::wanted_rows;
+use super::spill::list::{RowCursor, RowList};
 use super::{ExecContext, KeptRow, State, next_passing};
 
 /// Where a recursion is.
@@ -29,25 +28,36 @@ pub struct RecursiveState {
     part: usize,
     /// A row of it is in place, not computed yet.
     pending: bool,
-    rows: Vec<KeptRow>,
+    /// The result, and how many rows it has.
+    rows: RowList,
+    count: usize,
+    /// Those of them that this round has given, and how many these are.
+    round: RowList,
+    count_of_round: usize,
+    /// All parts of the round have given their rows.
+    is_round_over: bool,
+    rounds: u64,
     seen: KeyIndex,
     key: Vec<u8>,
-    bytes: usize,
-    /// Where the rows of this round begin.
-    round: usize,
-    rounds: u64,
-    /// Which of the rows are given, once known.
-    wanted: Option<Range<usize>>,
+    /// Rows that are passed over, and how many are wanted with them, once known.
+    wanted: Option<(usize, usize)>,
+    /// A round has given no rows.
+    has_ended: bool,
     complete: bool,
-    next: usize,
+    /// Rows that have been passed over.
+    passed: usize,
+    /// The row that is being looked at.
+    current: Option<KeptRow>,
 }
 
 impl RecursiveState {
     /// Before the first row; the rows are kept unless they depend on outer rows.
     pub fn reset(&mut self, correlated: bool) {
-        match &self.wanted {
-            Some(wanted) if self.complete && !correlated => self.next = wanted.start,
-            _ => *self = RecursiveState::default(),
+        if self.complete && !correlated {
+            self.rows.rewind();
+            (self.passed, self.current) = (0, None);
+        } else {
+            *self = RecursiveState::default();
         }
     }
 
@@ -62,20 +72,39 @@ impl RecursiveState {
         while !self.complete {
             self.advance(cx, plan)?;
         }
-        let end = self.wanted.as_ref().map_or(usize::MAX, |wanted| wanted.end).min(self.rows.len());
-        next_passing(cx, self.rows.part(0..end)?, &mut self.next, slot, filter)
+        let first = self.wanted.map_or(0, |(first, _)| first);
+        while self.passed < first {
+            cx.take_turns(1)?;
+            self.rows.next_row()?;
+            self.passed += 1;
+        }
+        let rows = &mut self.rows;
+        next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
     }
 
     /// One more row of the part that is running, or the next part.
     fn advance(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlAttempt<()> {
-        let wanted = match &self.wanted {
-            Some(wanted) => wanted.end,
+        let wanted = match self.wanted {
+            Some((_, wanted)) => wanted,
             None => {
                 let wanted = wanted_rows(plan.limit.as_ref(), &mut cx.lend())?;
-                self.next = wanted.start;
-                self.wanted.insert(wanted).end
+                self.wanted.insert((wanted.start, wanted.end)).1
             }
         };
+        self.rows.make_room(cx)?;
+        if self.has_ended || self.count >= wanted {
+            self.rows.finish(cx)?;
+            self.complete = true;
+            self.seen.clear();
+            if let Some(working) = cx.execution.working.get_mut(plan.table) {
+                working.clear();
+            }
+            return Ok(());
+        }
+        self.round.make_room(cx)?;
+        if self.is_round_over {
+            return self.begin_round(cx, plan);
+        }
         let query: &Query = match self.part.checked_sub(1) {
             None => &plan.seed,
             Some(step) => plan.steps.at(step)?,
@@ -85,9 +114,7 @@ impl RecursiveState {
             if !state.next(&query.root, cx)? {
                 self.running = None;
                 self.part += 1;
-                if self.part > plan.steps.len() || self.part == 1 {
-                    self.begin_round(cx, plan)?;
-                }
+                self.is_round_over = self.part > plan.steps.len() || self.part == 1;
                 return Ok(());
             }
             self.pending = true;
@@ -109,30 +136,60 @@ impl RecursiveState {
             if !self.seen.insert(&self.key) {
                 return Ok(());
             }
+            cx.session.charge(self.seen.size())?;
         }
-        self.bytes += Slot::Values(row.clone()).size();
-        cx.session.charge(self.bytes)?;
-        self.rows.push(row);
-        self.complete = self.rows.len() >= wanted;
+        self.rows.push(row.clone());
+        self.round.push(row);
+        (self.count, self.count_of_round) = (self.count + 1, self.count_of_round + 1);
         cx.take_turns(1)
     }
 
-    /// What the last round gave becomes the working table of the next.
-    fn begin_round(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlResult<()> {
-        if self.round == self.rows.len() {
-            self.complete = true;
+    /// What the last round gave becomes the working table of the next. May ask to wait.
+    fn begin_round(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlAttempt<()> {
+        if self.count_of_round == 0 {
+            self.has_ended = true;
             return Ok(());
         }
-        self.rounds += 1;
-        if self.rounds > cx.session.variables.cte_max_recursion_depth {
-            return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds));
+        if self.rounds >= cx.session.variables.cte_max_recursion_depth {
+            return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds + 1).into());
         }
+        self.round.finish(cx)?;
         if cx.execution.working.len() <= plan.table {
-            cx.execution.working.resize(plan.table + 1, Arc::default());
+            cx.execution.working.resize_with(plan.table + 1, RowList::default);
         }
-        *cx.execution.working.at_mut(plan.table)? = self.rows.tail(self.round)?.into();
-        (self.round, self.part) = (self.rows.len(), 1);
+        *cx.execution.working.at_mut(plan.table)? = std::mem::take(&mut self.round);
+        self.rounds += 1;
+        (self.count_of_round, self.is_round_over, self.part) = (0, false, 1);
         Ok(())
+    }
+}
+
+/// Where reading a working table is.
+#[derive(Debug, Default)]
+pub struct WorkingState {
+    cursor: RowCursor,
+    /// The row that is being looked at.
+    current: Option<KeptRow>,
+}
+
+impl WorkingState {
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        *self = WorkingState::default();
+    }
+
+    /// The next row.
+    pub fn next(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: usize,
+        slot: usize,
+        filter: Option<&Expr>,
+    ) -> SqlAttempt<bool> {
+        let cursor = &mut self.cursor;
+        next_passing(cx, &mut self.current, (slot, filter), |cx| {
+            cursor.next_row(cx.execution.working.at(table)?)
+        })
     }
 }
 

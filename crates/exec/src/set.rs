@@ -1,32 +1,52 @@
 //! UNION and its kin, derived tables.
 
-use hashbrown::HashMap;
+mod combining;
+
 use palisade_catalog::SqlType;
-use palisade_expr::keys::KeyIndex;
 use palisade_expr::place::At;
-use palisade_expr::{Expr, Slot, SqlAttempt, SqlError};
+use palisade_expr::{Expr, Slot, SqlAttempt};
 use palisade_plan::{Operator, Query, SetStep};
 
-use super::distinct::{Unseen, append_row_key};
+use self::combining::Combining;
+use super::distinct::Unseen;
 use super::spill::list::RowList;
-use super::{ExecContext, KeptRow, State};
+use super::{ExecContext, KeptRow, State, next_passing};
 
 /// Where a combination is.
 #[derive(Debug)]
 pub struct UnionState {
     inputs: Vec<State>,
+    /// The input that is being read.
     current: usize,
-    /// Rows computed, where streaming is not possible.
-    rows: Option<Vec<KeptRow>>,
-    collected: Vec<KeptRow>,
-    /// The rows computed and the next ones, while they are combined.
-    combining: Option<Combining>,
-    next: usize,
-    bytes: usize,
-    /// Where UNION is streamed: which of its rows have not been given.
+    /// Where UNION is streamed: which of its rows have not been given. Else: of what is combined.
     unseen: Unseen,
     /// Those that were put off have been given.
     is_drained: bool,
+    stage: Stage,
+    /// What the steps before have given, where streaming is not possible.
+    left: RowList,
+    /// What the current step gives, if another follows.
+    target: RowList,
+    /// A row is in place that belongs into one of the lists.
+    pending: bool,
+}
+
+/// What a combination does that is computed step by step.
+#[derive(Debug, Default)]
+enum Stage {
+    /// The rows of the current input are added to those of the steps before.
+    #[default]
+    Adding,
+    /// They have been added.
+    Added,
+    /// Of all of them those are given that are not like one before.
+    Distinct,
+    /// Those are given that the current input lets through.
+    Combining(Box<Combining>),
+    /// The step has given all.
+    Settled,
+    /// They are the answer.
+    Giving,
 }
 
 impl UnionState {
@@ -35,27 +55,27 @@ impl UnionState {
         UnionState {
             inputs,
             current: 0,
-            rows: None,
-            collected: Vec::new(),
-            combining: None,
-            next: 0,
-            bytes: 0,
             unseen: Unseen::default(),
             is_drained: false,
+            stage: Stage::Adding,
+            left: RowList::default(),
+            target: RowList::default(),
+            pending: false,
         }
     }
 
     /// Before the first row.
     pub fn reset(&mut self) {
         self.inputs.iter_mut().for_each(State::reset);
-        (self.current, self.rows, self.next, self.bytes) = (0, None, 0, 0);
-        self.combining = None;
-        self.collected.clear();
+        (self.current, self.is_drained, self.pending) = (0, false, false);
+        self.stage = Stage::Adding;
+        self.left.clear();
+        self.target.clear();
         self.unseen.clear();
-        self.is_drained = false;
     }
 
-    /// The next row. UNION streams, with ALL or without; everything else is computed step by step first.
+    /// The next row. UNION streams, with ALL or without; everything else is computed step by step, of which
+    /// the last one gives the rows.
     pub fn next(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
@@ -64,51 +84,98 @@ impl UnionState {
         steps: &[SetStep],
         types: &[SqlType],
     ) -> SqlAttempt<bool> {
-        if steps.iter().all(|step| matches!(step, SetStep::UnionAll | SetStep::Union)) {
-            return self.stream(cx, inputs, slot, steps, types);
+        let plan = Combination { inputs, slot, steps, types };
+        if steps.iter().all(is_union) {
+            return self.stream(cx, &plan);
         }
         loop {
-            if let Some(combining) = &mut self.combining {
-                combining.advance(cx, types)?;
-                self.rows = self.combining.take().map(|combined| combined.kept);
+            if let Some(found) = self.advance(cx, &plan)? {
+                return Ok(found);
             }
-            let Some(plan) = inputs.get(self.current) else { break };
-            while self.inputs.at_mut(self.current)?.next(plan, cx)? {
-                if let Slot::Values(values) = cx.state.frame.slots.at(slot)? {
-                    self.bytes += cx.state.frame.slots.at(slot)?.size();
-                    self.collected.push(values.clone());
-                }
-                cx.session.charge(self.bytes)?;
-                cx.take_turns(1)?;
-            }
-            match self.rows.take() {
-                None => self.rows = Some(std::mem::take(&mut self.collected)),
-                Some(left) => {
-                    let right = std::mem::take(&mut self.collected);
-                    self.combining = Some(Combining::new(left, right, *steps.at(self.current - 1)?));
-                }
-            }
-            self.current += 1;
         }
-        let rows = self.rows.get_or_insert_with(Vec::new);
-        let Some(row) = rows.get(self.next) else { return Ok(false) };
-        *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
-        self.next += 1;
-        Ok(true)
     }
-}
 
-impl UnionState {
+    /// One row more, or the next stage. Gives whether there is a row where that is known.
+    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Combination<'_>) -> SqlAttempt<Option<bool>> {
+        let is_last = self.current + 1 >= plan.inputs.len();
+        match &mut self.stage {
+            Stage::Adding => {
+                add_pending(cx, plan.slot, &mut self.left, &mut self.pending)?;
+                let found = match plan.inputs.get(self.current) {
+                    Some(input) => self.inputs.at_mut(self.current)?.next(input, cx)?,
+                    None => false,
+                };
+                if found { self.pending = true } else { self.stage = Stage::Added }
+            }
+            Stage::Added => {
+                if plan.is_to_be_distinct(self.current) {
+                    self.left.finish(cx)?;
+                    self.stage = Stage::Distinct;
+                } else {
+                    self.begin_step(cx, plan)?;
+                }
+            }
+            Stage::Distinct => {
+                add_pending(cx, plan.slot, &mut self.target, &mut self.pending)?;
+                let found = self.unseen.next_of_list(cx, &mut self.left, plan.slot, plan.types)?;
+                return self.found(found, is_last);
+            }
+            Stage::Combining(combining) => {
+                add_pending(cx, plan.slot, &mut self.target, &mut self.pending)?;
+                let right = (self.inputs.at_mut(self.current)?, plan.inputs.at(self.current)?);
+                let found = combining.next(cx, &mut self.left, right, (plan.slot, plan.types))?;
+                return self.found(found, is_last);
+            }
+            Stage::Settled => {
+                self.left = std::mem::take(&mut self.target);
+                self.unseen.clear();
+                self.begin_step(cx, plan)?;
+            }
+            Stage::Giving => {
+                cx.take_turns(1)?;
+                let Some(row) = self.left.next_row()? else { return Ok(Some(false)) };
+                *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(row);
+                return Ok(Some(true));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A step has given a row, or has no more. The rows of the last one are the answer.
+    fn found(&mut self, found: bool, is_last: bool) -> SqlAttempt<Option<bool>> {
+        if is_last {
+            return Ok(Some(found));
+        }
+        if found {
+            self.pending = true
+        } else {
+            self.stage = Stage::Settled
+        }
+        Ok(None)
+    }
+
+    /// Goes on to the next input. May ask to wait, and has then done nothing.
+    fn begin_step(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Combination<'_>) -> SqlAttempt<()> {
+        let stage = match plan.steps.get(self.current) {
+            Some(step) if is_union(step) => Stage::Adding,
+            Some(step) => {
+                self.left.finish(cx)?;
+                Stage::Combining(Box::new(Combining::new(*step)))
+            }
+            None => {
+                self.left.finish(cx)?;
+                Stage::Giving
+            }
+        };
+        self.stage = stage;
+        self.current += 1;
+        Ok(())
+    }
+
     /// The next row of unions: of the inputs up to the last UNION without ALL, those that are not like one
     /// before, and then those of the others.
-    fn stream(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        inputs: &[Operator],
-        slot: usize,
-        steps: &[SetStep],
-        types: &[SqlType],
-    ) -> SqlAttempt<bool> {
+    fn stream(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Combination<'_>) -> SqlAttempt<bool> {
+        let Combination { inputs, slot, steps, types } = *plan;
         let last = steps.iter().rposition(|step| *step == SetStep::Union);
         let distinct = last.map_or(0, |last| last + 2);
         loop {
@@ -132,100 +199,44 @@ impl UnionState {
     }
 }
 
-/// Rows that are combined between two looks at whose turn it is.
-const PART: usize = 256;
-
-/// Two lists of rows that are combined, in parts.
-#[derive(Debug)]
-struct Combining {
-    step: SetStep,
-    /// The rows that may be kept.
-    candidates: Vec<KeptRow>,
-    /// Those before this one have been looked at.
-    next: usize,
-    /// The rows that decide on them: those before `next_counted` have been counted.
-    others: Vec<KeptRow>,
-    next_counted: usize,
-    counts: HashMap<Vec<u8>, usize>,
-    seen: KeyIndex,
-    kept: Vec<KeptRow>,
+/// A combination's plan, taken apart.
+#[derive(Clone, Copy)]
+struct Combination<'p> {
+    inputs: &'p [Operator],
+    slot: usize,
+    steps: &'p [SetStep],
+    types: &'p [SqlType],
 }
 
-impl Combining {
-    fn new(mut left: Vec<KeptRow>, right: Vec<KeptRow>, step: SetStep) -> Combining {
-        let others = match step {
-            SetStep::UnionAll | SetStep::Union => {
-                left.extend(right);
-                Vec::new()
-            }
-            SetStep::Except { .. } | SetStep::Intersect { .. } => right,
-        };
-        Combining {
-            step,
-            candidates: left,
-            next: 0,
-            others,
-            next_counted: 0,
-            counts: HashMap::new(),
-            seen: KeyIndex::default(),
-            kept: Vec::new(),
-        }
+impl Combination<'_> {
+    /// Whether all rows are to be made distinct once those of an input have been added: after the last UNION
+    /// without ALL, as far as only unions follow.
+    fn is_to_be_distinct(&self, input: usize) -> bool {
+        let follows =
+            |step: usize| self.steps.get(step..).into_iter().flatten().take_while(|step| is_union(step));
+        let is_own = input.checked_sub(1).and_then(|step| self.steps.get(step)) == Some(&SetStep::Union);
+        is_own && !follows(input).any(|step| *step == SetStep::Union)
     }
+}
 
-    /// Goes on until all candidates have been looked at.
-    fn advance(&mut self, cx: &mut ExecContext<'_, '_>, types: &[SqlType]) -> SqlAttempt<()> {
-        let key = |cx: &mut ExecContext<'_, '_>, row: &KeptRow| {
-            let mut key = Vec::new();
-            cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(row, types, &mut key, watch)))?;
-            Ok::<_, SqlError>(key)
-        };
-        while self.next_counted < self.others.len() {
-            let end = self.others.len().min(self.next_counted + PART);
-            for row in self.others.part(self.next_counted..end)? {
-                *self.counts.entry(key(cx, row)?).or_default() += 1;
-            }
-            self.next_counted = end;
-            cx.take_turns(PART as u32)?;
+fn is_union(step: &SetStep) -> bool {
+    matches!(step, SetStep::UnionAll | SetStep::Union)
+}
+
+/// Adds the current row to a list if that is to be done, and makes room for the next. May ask to wait.
+fn add_pending(
+    cx: &mut ExecContext<'_, '_>,
+    slot: usize,
+    list: &mut RowList,
+    pending: &mut bool,
+) -> SqlAttempt<()> {
+    if std::mem::take(pending) {
+        if let Slot::Values(values) = cx.state.frame.slots.at(slot)? {
+            list.push(values.clone());
         }
-        while self.next < self.candidates.len() {
-            let end = self.candidates.len().min(self.next + PART);
-            for row in self.candidates.part(self.next..end)? {
-                let is_kept = match self.step {
-                    SetStep::UnionAll => true,
-                    SetStep::Union => self.seen.insert(&key(cx, row)?),
-                    SetStep::Except { all } => {
-                        let key = key(cx, row)?;
-                        let is_left = match self.counts.get_mut(&key) {
-                            Some(count) if all && *count > 0 => {
-                                *count -= 1;
-                                false
-                            }
-                            Some(_) => all,
-                            None => true,
-                        };
-                        is_left && (all || self.seen.insert(&key))
-                    }
-                    SetStep::Intersect { all } => {
-                        let key = key(cx, row)?;
-                        let is_in_both = match self.counts.get_mut(&key) {
-                            Some(count) if *count > 0 => {
-                                *count -= usize::from(all);
-                                true
-                            }
-                            _ => false,
-                        };
-                        is_in_both && (all || self.seen.insert(&key))
-                    }
-                };
-                if is_kept {
-                    self.kept.push(row.clone());
-                }
-            }
-            self.next = end;
-            cx.take_turns(PART as u32)?;
-        }
-        Ok(())
+        cx.take_turns(1)?;
     }
+    list.make_room(cx)
 }
 
 /// Where reading a derived table is.
@@ -297,31 +308,7 @@ impl DerivedState {
             self.rows.push(row);
             cx.take_turns(1)?;
         }
-        self.next_passing(cx, slot, filter)
-    }
-
-    /// Places the next row that passes the filter in the slot; false if there is none.
-    fn next_passing(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        slot: usize,
-        filter: Option<&Expr>,
-    ) -> SqlAttempt<bool> {
-        loop {
-            if self.current.is_none() {
-                cx.take_turns(1)?;
-                self.current = self.rows.next_row()?;
-            }
-            let Some(row) = &self.current else { return Ok(false) };
-            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
-            let passes = match filter {
-                Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
-                None => true,
-            };
-            self.current = None;
-            if passes {
-                return Ok(true);
-            }
-        }
+        let rows = &mut self.rows;
+        next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
     }
 }

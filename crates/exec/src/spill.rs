@@ -19,10 +19,12 @@
 //! | [`tournament`] | which of many runs has the least row |
 //! | [`list`] | rows that are read again in their order |
 //! | [`partitions`] | records that are put off, by a hash of their keys |
+//! | [`pairs`] | records of two inputs that are put off, by a hash of their keys |
 //! | [`merge`] | sorted runs, merged to one |
 
 pub mod list;
 pub mod merge;
+pub mod pairs;
 pub mod partitions;
 pub mod row;
 pub mod tournament;
@@ -233,6 +235,6 @@ impl RunReader {
 }
 
 /// What has passed the checksum and is no record all the same.
-fn damaged() -> SqlError {
+pub(crate) fn damaged() -> SqlError {
     SqlError::internal("a record of a temporary file is not as it was written")
 }

@@ -79,6 +79,8 @@ session_variables! { |settings, system|
     operator_memory: u64 = settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
     /// `tmp_table_size`, in bytes.
     tmp_table_size: u64 = settings.uint(sysvar::TMP_TABLE_SIZE),
+    /// `join_buffer_size`, in bytes.
+    join_buffer_size: u64 = settings.uint(sysvar::JOIN_BUFFER_SIZE),
     /// `sort_buffer_size`, in bytes.
     sort_buffer_size: u64 = settings.uint(sysvar::SORT_BUFFER_SIZE),
     /// `parser_max_mem_size`, in bytes.

@@ -273,3 +273,18 @@ pub(super) fn is_sorted(operator: &Operator, slot: usize, keys: &[(usize, bool)]
         _ => false,
     }
 }
+
+/// What is above an operator relies on the order of its rows: joins through files are to keep it.
+pub(super) fn keep_order(operator: &mut Operator) {
+    match operator {
+        Operator::HashJoin { left, in_order, .. } => {
+            *in_order = true;
+            keep_order(left);
+        }
+        Operator::NestedLoop { left, .. } => keep_order(left),
+        Operator::Filter { input, .. } | Operator::Noted { input, .. } | Operator::Limit { input, .. } => {
+            keep_order(input);
+        }
+        _ => {}
+    }
+}

@@ -219,6 +219,8 @@ pub enum Operator {
         /// The right side depends on nothing outside of it: when the join is read again its hash table is
         /// right as it is.
         keeps: bool,
+        /// What is above relies on the order of the left side.
+        in_order: bool,
     },
     Filter {
         input: Box<Operator>,

@@ -246,6 +246,9 @@ impl<'a> Planner<'a> {
                 (Some(order), Some(groups)) => groups.sorts && is_sorted(&root, order.slot, &order.keys),
                 _ => grouping.is_none(),
             };
+        if ordered && (extreme.is_some() || in_groups || is_ordered) {
+            grouped::keep_order(&mut root);
+        }
         let is_distinct = !(matches!(block.distinct, Distinct::No) || in_groups && grouping.is_none());
         if in_groups && grouping.is_none() {
             root = first_of_each(root, &block.projection, &block.distinct, &block.order.keys);

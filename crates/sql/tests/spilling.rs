@@ -162,16 +162,60 @@ const GROUPS: &[&str] = &[
     "SELECT COUNT(*), SUM(u) FROM (SELECT DISTINCT u, s, d FROM n) x",
     "SELECT s, l FROM n UNION SELECT s, l FROM n WHERE a < 3000",
     "SELECT u FROM n UNION ALL SELECT u FROM n UNION SELECT g FROM n UNION ALL SELECT g FROM n WHERE a < 99",
+    "SELECT s, u % 50 FROM n EXCEPT SELECT s, g FROM n WHERE a > 500",
+    "SELECT l, s FROM n INTERSECT SELECT l, s FROM n WHERE a % 3 = 1",
+    "SELECT s FROM n WHERE a < 2500 INTERSECT ALL SELECT s FROM n WHERE a > 1000",
+    "SELECT d FROM n EXCEPT ALL SELECT d FROM n WHERE a % 3 = 0",
+    "SELECT u FROM n WHERE a < 2000 UNION SELECT u + 1 FROM n UNION ALL SELECT g FROM n EXCEPT ALL SELECT u FROM n \
+     WHERE a < 900 UNION ALL SELECT u FROM n",
+    "(SELECT s, u FROM n EXCEPT SELECT s, u FROM n WHERE a < 700) INTERSECT ALL SELECT s, u FROM n UNION \
+     SELECT s, u + 1 FROM n",
+    "(SELECT s FROM n UNION SELECT l FROM n) EXCEPT (SELECT s FROM n WHERE a < 9 UNION ALL SELECT l FROM n) \
+     UNION ALL SELECT t FROM n WHERE a < 3000 UNION SELECT e FROM n",
+    "WITH RECURSIVE r AS (SELECT a, l, 0 c FROM n WHERE a < 1000 UNION ALL SELECT a + 1, l, c + 1 FROM r WHERE c < 5) \
+     SELECT * FROM r",
+    "WITH RECURSIVE r AS (SELECT a, u FROM n UNION SELECT n.a, n.u FROM r JOIN n ON n.u = r.a + 1) \
+     SELECT COUNT(*), SUM(u), (SELECT COUNT(*) FROM r WHERE u > 5000) FROM r",
+    "WITH RECURSIVE r AS (SELECT a, s FROM n UNION ALL SELECT a + 4000, s FROM r WHERE a < 9000 LIMIT 6000 OFFSET 300) \
+     SELECT COUNT(*), MIN(a), MAX(a) FROM r",
     "SELECT COUNT(*), SUM(LENGTH(l)) FROM (SELECT a, l, RAND(7) r FROM n) x WHERE r >= 0 AND l LIKE 'l%'",
     "SELECT COUNT(*), COUNT(y.r) FROM n x LEFT JOIN (SELECT a, l, RAND(7) r FROM n) y ON y.a = x.g WHERE x.a < 40",
     "WITH c AS (SELECT a, u, RAND(1) r FROM n) SELECT COUNT(*), SUM(x.u + y.u) FROM c x JOIN c y ON x.a = y.a",
+];
+
+/// The same, of hash joins, in any order.
+const JOINS: &[&str] = &[
+    "SELECT x.a, y.a FROM n x JOIN n y ON x.s = y.s AND x.a < y.a",
+    "SELECT x.a, y.a, y.l FROM n x LEFT JOIN n y ON y.u = x.a",
+    "SELECT x.a, y.a FROM n x LEFT JOIN n y ON y.s = x.s AND y.a > x.a + 2000",
+    "SELECT x.a, y.a, z.a FROM n x LEFT JOIN (n y JOIN n z ON z.u = y.u) ON y.u = x.a AND y.d > z.d - 1",
+    "SELECT a, s FROM n x WHERE EXISTS (SELECT 1 FROM n y WHERE y.s = x.s AND y.a > x.a + 1000)",
+    "SELECT a FROM n x WHERE d IN (SELECT d FROM n y WHERE y.a > 100)",
+    "SELECT a, l FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.u = x.a)",
+    "SELECT a, t FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.d = x.d AND y.a <> x.a)",
+    "SELECT COUNT(*), SUM(x.a + y.a * 3) FROM n x JOIN n y ON x.g = y.g WHERE y.a < 900 AND x.a < 900",
+    "SELECT COUNT(*), SUM(x.a) FROM n x LEFT JOIN n y ON x.g = y.g AND y.a < x.a - 2990",
+    "SELECT COUNT(*), SUM(x.a) FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.g = x.g AND y.a > x.a + 3900)",
+    "SELECT COUNT(*), SUM(z.a) FROM n x JOIN n y ON x.u = y.a + 1 JOIN n z ON z.s = y.s",
+    "SELECT a, (SELECT COUNT(*) FROM n y JOIN n z ON y.s = z.s AND y.d = z.d WHERE y.g = x.g) FROM n x WHERE a < 5",
+    "SELECT x.a, y.a FROM n x JOIN n y ON x.u = y.u AND x.l = y.l FOR UPDATE",
+    "SELECT x.a, y.c FROM n x JOIN (SELECT u, COUNT(*) c, MAX(l) m FROM n GROUP BY u) y ON x.u = y.u",
+];
+
+/// Hash joins whose order is that of an index, and is that of the answer.
+const JOINS_IN_ORDER: &[&str] = &[
+    "SELECT STRAIGHT_JOIN x.a, x.l FROM n x JOIN n y ON y.u = x.u AND y.a >= x.a AND y.a <= x.a ORDER BY x.a",
+    "SELECT STRAIGHT_JOIN x.a, y.d FROM n x LEFT JOIN n y ON y.u = x.a ORDER BY x.a DESC",
+    "SELECT STRAIGHT_JOIN x.a, COUNT(*), SUM(y.a) FROM n x JOIN n y ON y.s = x.s GROUP BY x.a ORDER BY x.a",
+    "SELECT STRAIGHT_JOIN x.a, COUNT(*), MAX(z.a), MAX(y.a) FROM n x JOIN n y ON y.s = x.s JOIN n z ON z.u = y.u \
+     GROUP BY x.a ORDER BY x.a",
 ];
 
 /// From now on nothing but the least is kept in memory.
 fn spill(client: &mut Client) {
     let variables = &mut client.session.state.variables;
     (variables.operator_memory, variables.sort_buffer_size) = (0, 32 << 10);
-    variables.tmp_table_size = 16 << 10;
+    (variables.tmp_table_size, variables.join_buffer_size) = (16 << 10, 16 << 10);
 }
 
 /// From now on all is kept in memory.
@@ -233,6 +277,29 @@ fn groups_windows_and_kept_rows_in_files_are_those_in_memory() {
     }
 }
 
+#[test]
+fn hash_joins_through_files_give_the_pairs_of_those_in_memory() {
+    let (_, files, mut client) = world();
+    for statement in JOINS.iter().chain(JOINS_IN_ORDER) {
+        keep(&mut client);
+        let before = made(&client);
+        let expected = client.run(statement);
+        assert_eq!(made(&client), before, "{statement}");
+        spill(&mut client);
+        let answer = client.run(statement);
+        assert!(made(&client) > before, "{statement}: nothing was written");
+        if JOINS_IN_ORDER.contains(statement) {
+            assert!(answer == expected, "{statement}: {:.300} is not {:.300}", answer, expected);
+            let plan = client.run(&format!("EXPLAIN FORMAT=TREE {statement}"));
+            assert!(!plan.contains("Sort") && plan.contains("hash"), "{statement}: {plan}");
+        }
+        let (found, wanted) = (sorted(&answer), sorted(&expected));
+        let different = found.iter().zip(&wanted).find(|(found, wanted)| found != wanted);
+        assert!(found == wanted, "{statement}: {} and {} rows; {different:?}", found.len(), wanted.len());
+        assert!(!left_over(&files), "{statement}");
+    }
+}
+
 /// Rows that are changed in the order of a sort are those that were read.
 #[test]
 fn rows_are_changed_that_were_sorted_in_files() {
@@ -266,6 +333,7 @@ fn killed_and_failed_statements_leave_nothing_behind() {
         "SELECT a, s FROM n ORDER BY s, u",
         "SELECT u, s, COUNT(*) FROM n GROUP BY u, s",
         "SELECT a, SUM(u) OVER (PARTITION BY s) FROM n",
+        "SELECT x.a, y.l FROM n x LEFT JOIN n y ON x.s = y.s AND x.u = y.u",
     ] {
         leave_nothing(&bench, &files, &mut client, statement);
     }

@@ -21,8 +21,38 @@ pub struct RowList {
     file: Option<Box<SpillFile>>,
     /// What is in the file, once all rows are.
     run: Run,
-    reader: Option<RunReader>,
+    cursor: RowCursor,
+}
+
+/// A place in a list of rows.
+#[derive(Debug, Default)]
+pub struct RowCursor {
     next: usize,
+    reader: Option<RunReader>,
+}
+
+impl RowCursor {
+    /// The next row of the [finished](RowList::finish) list. May ask to wait.
+    pub fn next_row(&mut self, list: &RowList) -> SqlAttempt<Option<KeptRow>> {
+        self.next_of(&list.rows, list.file.as_deref(), &list.run)
+    }
+
+    fn next_of(
+        &mut self,
+        rows: &[KeptRow],
+        file: Option<&SpillFile>,
+        run: &Run,
+    ) -> SqlAttempt<Option<KeptRow>> {
+        let Some(file) = file else {
+            self.next += 1;
+            return Ok(rows.get(self.next - 1).cloned());
+        };
+        let reader = self.reader.get_or_insert_with(|| RunReader::new(run.clone(), file));
+        let Some(record) = reader.next(file)? else { return Ok(None) };
+        let mut values = Vec::new();
+        read_values(&mut Reader::new(reader.bytes(record)?), &mut values)?;
+        Ok(Some(values.into()))
+    }
 }
 
 impl RowList {
@@ -52,7 +82,7 @@ impl RowList {
         self.write_rows(cx)
     }
 
-    /// All rows have been added. May ask to wait.
+    /// All rows have been added: once. May ask to wait, and is called again then.
     pub fn finish(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         if self.file.is_some() {
             self.write_rows(cx)?;
@@ -82,21 +112,11 @@ impl RowList {
 
     /// Goes back before the first row.
     pub fn rewind(&mut self) {
-        self.next = 0;
-        self.reader = None;
+        self.cursor = RowCursor::default();
     }
 
     /// The next row of the [finished](Self::finish) list. May ask to wait.
     pub fn next_row(&mut self) -> SqlAttempt<Option<KeptRow>> {
-        let Some(file) = &self.file else {
-            self.next += 1;
-            return Ok(self.rows.get(self.next - 1).cloned());
-        };
-        let run = &self.run;
-        let reader = self.reader.get_or_insert_with(|| RunReader::new(run.clone(), file));
-        let Some(record) = reader.next(file)? else { return Ok(None) };
-        let mut values = Vec::new();
-        read_values(&mut Reader::new(reader.bytes(record)?), &mut values)?;
-        Ok(Some(values.into()))
+        self.cursor.next_of(&self.rows, self.file.as_deref(), &self.run)
     }
 }

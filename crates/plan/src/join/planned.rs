@@ -416,6 +416,7 @@ impl<'t> Planned<'t> {
                     condition: all_of(rest),
                     right_slots,
                     keeps: *keeps,
+                    in_order: false,
                 }
             }
             Shape::Nested { left, right, kind } => Operator::NestedLoop {
