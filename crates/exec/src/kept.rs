@@ -227,6 +227,24 @@ impl KeptRows {
         Ok(())
     }
 
+    /// Slots of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// About how many bytes of what it has of a row a record takes.
+    pub fn row_size(&self, row: usize) -> SqlResult<usize> {
+        let cells = self.cells.part(row * self.width..(row + 1) * self.width)?.iter();
+        Ok(cells.map(|cell| self.cell_size(cell)).sum())
+    }
+
+    fn cell_size(&self, cell: &Cell) -> usize {
+        match cell {
+            Cell::Other(other) => self.others.get(*other).map_or(0, Slot::size),
+            Cell::Stored { len, .. } => size_of::<Cell>() + *len as usize,
+        }
+    }
+
     /// Forgets all rows and keeps the memory for others of the same slots.
     pub fn forget_rows(&mut self) {
         self.cells.clear();

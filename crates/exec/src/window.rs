@@ -1,13 +1,15 @@
 //! Window functions: rows are collected, sorted by partition and order, and each is given its functions'
-//! values.
+//! values when it is given.
 //!
-//! Rows of several partitions that take more memory than they may are put in order and written to a file, and
-//! read again partition by partition (`runs`). What is in memory then is one partition.
+//! Rows that take more memory than they may are put in order and written to a file, and read again partition
+//! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory.
 //!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows
-//! are collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run:
-//! the state says which call and which row come next.
+//! are collected. What comes after is arithmetic on the rows, in steps that let other sessions run: the state
+//! says which row and which call come next. Where a row is not in memory, the call fails, and is done again
+//! when the page has come.
 
+mod pages;
 mod rows;
 mod runs;
 
@@ -16,7 +18,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
-use palisade_base::mysql_error;
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::Value;
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
 use palisade_expr::context::values_size;
@@ -60,20 +62,21 @@ pub struct WindowState {
     /// Bytes of the longest of the keys that the rows are ordered by.
     longest_key: usize,
     pending: bool,
+    /// The input has no more rows.
+    has_ended: bool,
     phase: Phase,
-    /// The partition that is being computed: which call, which row, and the aggregate over the row before.
+    /// The partition that is being computed.
     partition: Range<usize>,
     /// Where the partition ends has been found.
     is_bounded: bool,
+    /// The call that is computed next for the next row.
     call: usize,
-    at: usize,
-    running: Option<Running>,
-    /// What the calls have given, row by row of the partition.
+    /// The aggregate of each call over the row before.
+    running: Vec<Option<Running>>,
+    /// What the calls have given for the next row, those that come yet for the row before.
     results: Vec<Value>,
     /// Rows of the partition that have the same key.
     peers: Cell<(usize, usize)>,
-    /// Rows before this one have their values.
-    computed: usize,
     next: usize,
     /// The rows that are in a file.
     runs: Option<Box<WindowRuns>>,
@@ -128,15 +131,14 @@ impl WindowState {
             without_prefixes: false,
             longest_key: 0,
             pending: false,
+            has_ended: false,
             phase: Phase::Collecting,
             partition: 0..0,
             is_bounded: false,
             call: 0,
-            at: 0,
-            running: None,
+            running: Vec::new(),
             results: Vec::new(),
             peers: Cell::default(),
-            computed: 0,
             next: 0,
             runs: None,
             is_refilling: false,
@@ -149,11 +151,9 @@ impl WindowState {
         self.rows.clear();
         self.ranked.clear();
         self.constants.clear();
-        (self.pending, self.phase) = (false, Phase::Collecting);
-        self.is_bounded = false;
-        self.results.clear();
-        (self.partition, self.call, self.at, self.running) = (0..0, 0, 0, None);
-        (self.computed, self.next) = (0, 0);
+        (self.pending, self.has_ended, self.phase) = (false, false, Phase::Collecting);
+        self.begin_partition(0..0);
+        self.next = 0;
         (self.runs, self.is_refilling) = (None, false);
     }
 
@@ -170,17 +170,20 @@ impl WindowState {
         if self.is_refilling || self.next >= self.rows.len() {
             self.refill(cx, plan)?;
         }
-        if self.next >= self.computed && self.next < self.rows.len() {
-            self.compute_partition(cx, plan)?;
-        }
         if self.next >= self.rows.len() {
             return Ok(false);
         }
-        let at = (self.next - self.partition.start) * plan.calls.len();
-        let results = self.results.part(at..at + plan.calls.len())?.into();
-        self.rows.restore(self.next, &self.slots, &mut cx.state.frame)?;
-        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(results);
-        self.next += 1;
+        self.find_partition(cx, plan)?;
+        self.compute_row(cx, plan)?;
+        loop {
+            self.rows.load_wanted(cx)?;
+            match self.rows.restore(self.next, &self.slots, &mut cx.state.frame) {
+                Err(_) if self.rows.is_wanting() => {}
+                restored => break restored?,
+            }
+        }
+        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(self.results.as_slice().into());
+        (self.next, self.call) = (self.next + 1, 0);
         Ok(true)
     }
 
@@ -225,7 +228,7 @@ impl WindowState {
 
     /// Keeps the current row, whose values have been computed.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlResult<()> {
-        let number = self.rows.len();
+        let number = self.rows.next_number();
         self.rows.push(&cx.state.frame, &self.slots)?;
         let (partition, order) = self.rows.keys(number)?;
         self.longest_key = self.longest_key.max(values_size(partition) + values_size(order));
@@ -280,14 +283,12 @@ impl WindowState {
         let Some(runs) = &mut self.runs else { return Ok(()) };
         if !std::mem::replace(&mut self.is_refilling, true) {
             self.rows.clear();
-            (self.next, self.computed) = (0, 0);
+            self.next = 0;
         }
         runs.read_partition(cx, plan, &mut self.rows)?;
         self.is_refilling = false;
-        (self.partition, self.is_bounded) = (0..self.rows.len(), true);
-        (self.call, self.at, self.running) = (0, 0, None);
-        self.results.clear();
-        self.peers.set((0, 0));
+        self.begin_partition(0..self.rows.len());
+        self.is_bounded = true;
         Ok(())
     }
 
@@ -303,14 +304,19 @@ impl WindowState {
             self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
             self.rows = Rows::new(plan);
         }
+        let has_order = !plan.partition.is_empty() || !plan.order.is_empty();
         loop {
             if !self.pending {
-                // The rows of one partition are in memory in any case.
                 let size = self.rows.size();
-                if size > 0 && !plan.partition.is_empty() && size > memory(cx) {
+                if has_order && size > 0 && size > memory(cx) {
                     return Ok(false);
                 }
-                if !self.input.next(input, cx)? {
+                if !has_order {
+                    self.rows.make_room(cx, memory(cx))?;
+                }
+                if self.has_ended || !self.input.next(input, cx)? {
+                    self.has_ended = true;
+                    self.rows.finish(cx)?;
                     return Ok(true);
                 }
                 self.pending = true;
@@ -323,14 +329,22 @@ impl WindowState {
         }
     }
 
-    /// Computes the partition that begins at the next row, or goes on with it.
-    fn compute_partition(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
-        if self.partition.start != self.next || self.partition.is_empty() {
-            self.partition = self.next..self.next + 1;
-            self.is_bounded = false;
-            (self.call, self.at, self.running) = (0, self.next, None);
-            self.results.clear();
-            self.peers.set((0, 0));
+    /// The next row is the first of these.
+    fn begin_partition(&mut self, partition: Range<usize>) {
+        (self.partition, self.is_bounded, self.call) = (partition, false, 0);
+        self.running.clear();
+        self.results.clear();
+        self.peers.set((0, 0));
+    }
+
+    /// Finds the partition of the next row.
+    fn find_partition(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        if self.is_bounded && self.next >= self.partition.end || self.partition.is_empty() {
+            self.begin_partition(self.next..self.next + 1);
+            if self.rows.is_paged() {
+                // Only one partition is.
+                (self.partition.end, self.is_bounded) = (self.rows.len(), true);
+            }
         }
         while !self.is_bounded {
             let (first, from) = (self.next, self.partition.end);
@@ -349,34 +363,52 @@ impl WindowState {
             self.is_bounded = found < end || end == self.rows.len();
             cx.take_turns((found - from) as u32 / 4)?;
         }
-        let width = plan.calls.len();
-        self.results.resize(self.partition.len() * width, Value::Null);
-        while let Some(call) = plan.calls.get(self.call) {
-            while self.at < self.partition.end {
-                cx.take_turns(1)?;
-                let part = Part {
-                    rows: &self.rows,
-                    first: self.partition.start,
-                    count: self.partition.len(),
-                    results: &self.results,
-                    peers: &self.peers,
-                    plan,
-                    call,
-                    number: self.call,
-                };
-                let at = self.at - self.partition.start;
-                let constants = *self.constants.at(self.call)?;
-                if let WindowFunction::Aggregate(spec) = &call.function {
-                    part.aggregate(cx, spec, at, constants, &mut self.running)?;
-                }
-                let value = cx.evaluate(|cx| Ok(part.value(cx, at, constants, &mut self.running)?))?;
-                *self.results.at_mut(at * width + self.call)? = value;
-                self.at += 1;
-            }
-            (self.call, self.at, self.running) = (self.call + 1, self.partition.start, None);
-        }
-        self.computed = self.partition.end;
         Ok(())
+    }
+
+    /// Computes the calls for the next row, or goes on with it.
+    fn compute_row(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        self.results.resize(plan.calls.len(), Value::Null);
+        self.running.resize_with(plan.calls.len(), || None);
+        while let Some(call) = plan.calls.get(self.call) {
+            cx.take_turns(1)?;
+            self.rows.load_wanted(cx)?;
+            match self.compute(cx, plan, call) {
+                Ok(value) => {
+                    *self.results.at_mut(self.call)? = value;
+                    self.call += 1;
+                }
+                Err(Blocked::Error(_)) if self.rows.is_wanting() => {}
+                Err(blocked) => return Err(blocked),
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of the next call for the next row.
+    fn compute(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &WindowPlan,
+        call: &WindowCall,
+    ) -> SqlAttempt<Value> {
+        let part = Part {
+            rows: &self.rows,
+            first: self.partition.start,
+            count: self.partition.len(),
+            before: self.results.at(self.call)?,
+            peers: &self.peers,
+            plan,
+            call,
+            number: self.call,
+        };
+        let at = self.next - self.partition.start;
+        let constants = *self.constants.at(self.call)?;
+        let running = self.running.at_mut(self.call)?;
+        if let WindowFunction::Aggregate(spec) = &call.function {
+            part.aggregate(cx, spec, at, constants, running)?;
+        }
+        cx.evaluate(|cx| Ok(part.value(cx, at, constants, running)?))
     }
 }
 
@@ -412,8 +444,8 @@ struct Part<'p> {
     /// The place of the partition's first row, and how many it has.
     first: usize,
     count: usize,
-    /// What the calls have given for the rows before.
-    results: &'p [Value],
+    /// What the call has given for the row before.
+    before: &'p Value,
     /// Rows that are known to have the same key.
     peers: &'p Cell<(usize, usize)>,
     plan: &'p WindowPlan,
@@ -437,15 +469,12 @@ impl Part<'_> {
         Ok(match &self.call.function {
             WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
             WindowFunction::Rank => Value::UInt(self.peers(cx, at)?.start as u64 + 1),
-            WindowFunction::DenseRank => match at.checked_sub(1) {
-                Some(before) => match self.results.at(before * self.plan.calls.len() + self.number)? {
-                    Value::UInt(rank) => {
-                        let is_next = self.peers(cx, at)?.start == at;
-                        Value::UInt(rank + u64::from(is_next))
-                    }
-                    _ => Value::UInt(1),
-                },
-                None => Value::UInt(1),
+            WindowFunction::DenseRank => match self.before {
+                Value::UInt(rank) if at > 0 => {
+                    let is_next = self.peers(cx, at)?.start == at;
+                    Value::UInt(rank + u64::from(is_next))
+                }
+                _ => Value::UInt(1),
             },
             WindowFunction::CumeDist => Value::Double(self.peers(cx, at)?.end as f64 / count as f64),
             WindowFunction::PercentRank => {
@@ -512,15 +541,14 @@ impl Part<'_> {
         let Running { accumulator, frame: added } = running.insert(current);
         while added.end < frame.end {
             let end = frame.end.min(added.end + PART);
-            let begin = added.end;
+            let count = end - added.end;
             cx.lend().in_one_go(|cx| {
-                for row in begin..end {
-                    accumulator.add(cx, spec, self.arguments(row)?, &[])?;
+                while added.end < end {
+                    accumulator.add(cx, spec, self.arguments(added.end)?, &[])?;
+                    added.end += 1;
                 }
                 Ok::<_, SqlError>(())
             })?;
-            let count = end - added.end;
-            added.end = end;
             cx.take_turns(count as u32 / 4)?;
         }
         Ok(())

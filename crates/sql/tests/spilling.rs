@@ -150,6 +150,20 @@ const WINDOWS: &[&str] = &[
     "SELECT g, SUM(c) OVER (PARTITION BY g) FROM (SELECT g, s, COUNT(*) c FROM n GROUP BY g, s) x",
 ];
 
+/// The same, of windows with partitions that do not fit into memory.
+const LARGE_PARTITIONS: &[&str] = &[
+    "SELECT a, ROW_NUMBER() OVER w, RANK() OVER w, DENSE_RANK() OVER w, l FROM n WINDOW w AS (ORDER BY u, a)",
+    "SELECT a, RANK() OVER w, DENSE_RANK() OVER w, CUME_DIST() OVER w, PERCENT_RANK() OVER w FROM n WINDOW w AS (ORDER BY s)",
+    "SELECT a, NTILE(7) OVER (ORDER BY u, a), SUM(u) OVER (ORDER BY g), COUNT(l) OVER (ORDER BY g DESC) FROM n",
+    "SELECT a, l, SUM(u) OVER (), LAST_VALUE(a) OVER (ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) FROM n",
+    "SELECT a, LAG(l, 300) OVER w, LEAD(s, 1500, 'none') OVER w, NTH_VALUE(u, 900) OVER w FROM n WINDOW w AS (ORDER BY a)",
+    "SELECT a, SUM(u) OVER (ORDER BY a ROWS BETWEEN 20 PRECEDING AND 10 FOLLOWING) FROM n",
+    "SELECT a, MAX(s) OVER (ORDER BY a RANGE BETWEEN 50 PRECEDING AND 70 FOLLOWING) FROM n",
+    "SELECT a, FIRST_VALUE(l) OVER (ORDER BY s DESC, a ROWS BETWEEN 2000 PRECEDING AND 1990 PRECEDING) FROM n",
+    "SELECT a, COUNT(*) OVER (PARTITION BY a < 3900 ORDER BY f, a), SUM(u) OVER (PARTITION BY a < 3900) FROM n",
+    "SELECT COUNT(*), SUM(r * a) FROM (SELECT a, ROW_NUMBER() OVER () r, l, RAND(3) FROM n) x",
+];
+
 /// The same, of groups, rows without duplicates, and rows that are kept: in any order.
 const GROUPS: &[&str] = &[
     "SELECT s, COUNT(*), SUM(u), MIN(l), MAX(d), AVG(f) FROM n GROUP BY s",
@@ -262,7 +276,7 @@ fn sorts_through_files_answer_as_in_memory() {
 #[test]
 fn groups_windows_and_kept_rows_in_files_are_those_in_memory() {
     let (_, files, mut client) = world();
-    for statement in WINDOWS.iter().chain(GROUPS) {
+    for statement in WINDOWS.iter().chain(LARGE_PARTITIONS).chain(GROUPS) {
         keep(&mut client);
         let before = made(&client);
         let expected = client.run(statement);
@@ -334,6 +348,7 @@ fn killed_and_failed_statements_leave_nothing_behind() {
         "SELECT u, s, COUNT(*) FROM n GROUP BY u, s",
         "SELECT a, SUM(u) OVER (PARTITION BY s) FROM n",
         "SELECT x.a, y.l FROM n x LEFT JOIN n y ON x.s = y.s AND x.u = y.u",
+        "SELECT a, l, RANK() OVER (ORDER BY s), SUM(u) OVER (ORDER BY s) FROM n",
     ] {
         leave_nothing(&bench, &files, &mut client, statement);
     }

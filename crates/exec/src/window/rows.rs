@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Values that bound a frame are there only where the frame is bounded by values. A row has a number, by when
-//! it came, and a place, by the order.
+//! it came, and a place, by the order. Rows of one partition that take too much memory are in
+//! [pages](super::pages) of a file; these come in their order.
 
 use std::cmp::Ordering;
 
@@ -17,6 +18,8 @@ use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
 use palisade_plan::window::{Edge, WindowPlan};
 
+use super::pages::{Pages, append_row};
+use crate::ExecContext;
 use crate::kept::KeptRows;
 use crate::spill::row::RowTables;
 
@@ -63,6 +66,9 @@ pub struct Rows {
     slots: KeptRows,
     /// The numbers of the rows by their places; empty if these are the same.
     order: Vec<usize>,
+    /// The rows of a partition that are in a file, and how many of those here are.
+    pages: Option<Box<Pages>>,
+    paged: usize,
 }
 
 impl Rows {
@@ -73,12 +79,92 @@ impl Rows {
 
     /// How many there are.
     pub fn len(&self) -> usize {
+        self.count + self.pages.as_ref().map_or(0, |pages| pages.len() - self.paged)
+    }
+
+    /// The number of the next row.
+    pub fn next_number(&self) -> usize {
         self.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
+    }
+
+    /// Whether they are in a file.
+    pub fn is_paged(&self) -> bool {
+        self.pages.is_some()
+    }
+
+    /// Is called after each row that was added, in its order: goes to a file if they take more memory than
+    /// they may. May ask to wait, and is called again then before anything else.
+    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize) -> SqlAttempt<()> {
+        match &self.pages {
+            None if self.size() <= memory => return Ok(()),
+            None => self.pages = Some(Box::new(Pages::new(cx, self.layout.width, memory))),
+            Some(pages) if self.paged == 0 && self.size() < pages.page_bytes() => return Ok(()),
+            Some(_) => {}
+        }
+        self.write_pages(cx)
+    }
+
+    /// All rows have been added. May ask to wait.
+    pub fn finish(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        if self.is_paged() {
+            self.write_pages(cx)?;
+        }
+        match &mut self.pages {
+            Some(pages) => pages.settle(),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all rows that are in memory.
+    fn write_pages(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let Rows { layout, count, values, slots, pages: Some(pages), paged, .. } = self else {
+            return Ok(());
+        };
+        while *paged < *count {
+            pages.make_room()?;
+            let first = *paged;
+            let rows_of_page = {
+                let mut end = first;
+                let mut size = 0;
+                while end < *count && size < pages.page_bytes() {
+                    size += values_size(values.part(end * layout.width..(end + 1) * layout.width)?);
+                    size += slots.row_size(end)?;
+                    end += 1;
+                }
+                first..end
+            };
+            let end = rows_of_page.end;
+            pages.push(rows_of_page.len(), |tables, out| {
+                for row in rows_of_page {
+                    let values = values.part(row * layout.width..(row + 1) * layout.width)?;
+                    append_row(values, slots.width(), out, |out| slots.append_row(row, tables, out))?;
+                }
+                Ok(())
+            })?;
+            *paged = end;
+            cx.take_turns((end - first) as u32)?;
+        }
+        pages.make_room()?;
+        self.forget_rows();
+        Ok(())
+    }
+
+    /// Whether a row was asked for that is not in memory. [Loads](Self::load_wanted) it then.
+    pub fn is_wanting(&self) -> bool {
+        self.pages.as_ref().is_some_and(|pages| pages.is_wanting())
+    }
+
+    /// Brings the row into memory that was asked for, if one was. May ask to wait, and is called again then.
+    pub fn load_wanted(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        match &mut self.pages {
+            Some(pages) => pages.load_wanted(cx),
+            None => Ok(()),
+        }
     }
 
     /// About how many bytes they take.
@@ -88,10 +174,16 @@ impl Rows {
 
     /// Forgets all of them.
     pub fn clear(&mut self) {
+        self.forget_rows();
+        self.pages = None;
+    }
+
+    /// Forgets those in memory.
+    fn forget_rows(&mut self) {
         self.values.clear();
         self.slots.forget_rows();
         self.order.clear();
-        (self.count, self.values_size) = (0, 0);
+        (self.count, self.values_size, self.paged) = (0, 0, 0);
     }
 
     /// Computes the values of the current row. May ask to wait, and has then added nothing.
@@ -165,6 +257,14 @@ impl Rows {
         self.values.part(first..first + self.layout.width)
     }
 
+    /// The values of the row at a place; fails if it is [wanted](Self::is_wanting) from now on.
+    fn values_at(&self, place: usize) -> SqlResult<&[Value]> {
+        match &self.pages {
+            None => self.values(self.number(place)?),
+            Some(pages) => pages.values(place),
+        }
+    }
+
     /// The keys of the row with a number: those of the partition, and those of the order.
     pub fn keys(&self, number: usize) -> SqlResult<(&[Value], &[Value])> {
         let keys = self.values(number)?.part(0..self.layout.keys)?;
@@ -173,7 +273,7 @@ impl Rows {
 
     /// The keys of the order of the row at a place.
     pub fn order_at(&self, place: usize) -> SqlResult<&[Value]> {
-        Ok(self.keys(self.number(place)?)?.1)
+        self.values_at(place)?.part(self.layout.partition..self.layout.keys)
     }
 
     /// Whether the rows at two places are of one partition.
@@ -204,22 +304,28 @@ impl Rows {
     /// A call's arguments at a place.
     pub fn arguments(&self, place: usize, call: usize) -> SqlResult<&[Value]> {
         let (first, end, _) = *self.layout.calls.at(call)?;
-        self.values(self.number(place)?)?.part(first..end)
+        self.values_at(place)?.part(first..end)
     }
 
     /// The value that bounds the frame of a call at a place.
     pub fn edge(&self, place: usize, call: usize, edge: usize) -> SqlResult<&Value> {
         let (_, _, edges) = self.layout.calls.at(call)?;
         match *edges.at(edge)? {
-            Some(value) => self.values(self.number(place)?)?.at(value),
+            Some(value) => self.values_at(place)?.at(value),
             None => Ok(&Value::Null),
         }
     }
 
-    /// Makes the row at a place current; it is gone from here.
+    /// Makes the row at a place current; it is gone from here. Fails if it is [wanted](Self::is_wanting) from
+    /// now on.
     pub fn restore(&mut self, place: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
-        let number = self.number(place)?;
-        self.slots.restore(number, slots, frame)
+        match &mut self.pages {
+            None => {
+                let number = self.number(place)?;
+                self.slots.restore(number, slots, frame)
+            }
+            Some(pages) => pages.restore(place, slots, frame),
+        }
     }
 
     /// The values of the row with a number, its keys and the others.

@@ -1,7 +1,8 @@
 //! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one
-//! partition at a time. What is in memory then is one partition, and a block or two of each run.
+//! partition at a time. What is in memory then is one partition, or some [pages](super::pages) of it, and a
+//! block or two of each run.
 
-use palisade_catalog::Watch;
+use palisade_catalog::{Value, Watch};
 use palisade_expr::order::{SortKey, compare_keys};
 use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
@@ -28,6 +29,8 @@ pub struct WindowRuns {
     merger: Option<Merger>,
     /// The first row of the next partition.
     ahead: Rows,
+    /// What the rows of the partition that is being read are divided by.
+    first_keys: Vec<Value>,
 }
 
 impl WindowRuns {
@@ -49,6 +52,7 @@ impl WindowRuns {
             without_prefixes: false,
             merger: None,
             ahead: Rows::new(plan),
+            first_keys: Vec::new(),
         }
     }
 
@@ -93,25 +97,26 @@ impl WindowRuns {
         plan: &WindowPlan,
         rows: &mut Rows,
     ) -> SqlAttempt<()> {
-        if !self.ahead.is_empty() {
-            rows.take_row_of(&mut self.ahead)?;
-        }
-        while self.read(cx, plan)? {
-            if !rows.is_empty() {
-                let ahead = &self.ahead;
+        loop {
+            rows.make_room(cx, super::memory(cx))?;
+            if self.ahead.is_empty() && !self.read(cx, plan)? {
+                return rows.finish(cx);
+            }
+            if rows.is_empty() {
+                self.first_keys.clear();
+                self.first_keys.extend_from_slice(self.ahead.keys(0)?.0);
+            } else {
+                let (ahead, first) = (&self.ahead, &self.first_keys);
                 let compare = |watch: Watch<'_>| {
-                    let (own, first) = (ahead.keys(0)?.0, rows.keys(0)?.0);
-                    Ok::<_, SqlError>(compare_keys(own, first, &plan.partition, watch))
+                    Ok::<_, SqlError>(compare_keys(ahead.keys(0)?.0, first, &plan.partition, watch))
                 };
                 if cx.lend().in_one_go(|cx| cx.watched(compare))??.is_ne() {
-                    return Ok(());
+                    return rows.finish(cx);
                 }
             }
             rows.take_row_of(&mut self.ahead)?;
-            cx.session.charge(rows.size())?;
             cx.take_turns(1)?;
         }
-        Ok(())
     }
 
     /// Reads the next row in order; false at the end. May ask to wait.
