@@ -12,7 +12,7 @@
 //! again, of what the evaluation has and of itself. So nothing is borrowed twice, and no expression can reach
 //! a transaction.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use palisade_catalog::Value;
 use palisade_engine::{Engine, Transaction};
@@ -20,6 +20,7 @@ use palisade_expr::context::{AtHand, StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, SqlAttempt, SqlResult, Subquery};
 use palisade_plan::Plan;
+use palisade_plan::shown::Running;
 use palisade_session::command::CommandCounts;
 use palisade_session::environment::{Awaited, Environment};
 use palisade_session::profile::Profiles;
@@ -48,6 +49,8 @@ pub struct Execution<'a> {
     pub counts_found_rows: bool,
     /// The statement's plan, with the plans of its subqueries.
     pub plan: Option<Arc<Plan>>,
+    /// The same for other sessions to look at, once it has [waited](ExecContext::show_plan).
+    shown: Option<Arc<Running>>,
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
@@ -120,6 +123,7 @@ impl<'a> StatementContext<'a> {
                 profiles,
                 counts_found_rows,
                 plan,
+                shown: None,
                 subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
                 working: Vec::new(),
             },
@@ -210,6 +214,18 @@ impl<'a> ExecContext<'_, 'a> {
     pub fn waiter(&mut self) -> Waiter<'_> {
         let Execution { host, transaction, work, profiles, .. } = &mut *self.execution;
         Waiter { session: self.session, host: *host, transaction, work, profiles }
+    }
+
+    /// Lets other sessions look at the plan from now on until the statement has ended. What waits or gives
+    /// way calls this first: a statement that does neither is over before it could be looked at.
+    pub fn show_plan(&mut self) {
+        let Execution { shown: shown @ None, plan: Some(plan), host, .. } = &mut *self.execution else {
+            return;
+        };
+        let running = Arc::new(Running { plan: plan.clone(), parameters: self.parameters.to_vec() });
+        let weak: Weak<Running> = Arc::downgrade(&running);
+        host.show_plan(self.session.connection_id, weak);
+        *shown = Some(running);
     }
 
     /// What the statement waits for by a time of its own, and until when.

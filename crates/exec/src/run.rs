@@ -31,7 +31,11 @@ pub async fn pause(session: &SessionState, host: &dyn Environment) -> SqlResult<
 /// One more row is changed: lets others run now and then, and fails if the statement is to end.
 #[inline]
 pub async fn end_row(cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
-    if cx.spend()? { pause(cx.session, cx.execution.host).await } else { Ok(()) }
+    if cx.spend()? {
+        cx.show_plan();
+        return pause(cx.session, cx.execution.host).await;
+    }
+    Ok(())
 }
 
 /// Calls `step` until it no longer asks to wait.
@@ -60,6 +64,7 @@ pub async fn convert_beforehand(cx: &mut ExecContext<'_, '_>, plan: &Plan) -> Sq
 /// that sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits
 /// in GET_LOCK() when its time is up.
 pub async fn wait(cx: &mut ExecContext<'_, '_>, event: Event) -> SqlResult<()> {
+    cx.show_plan();
     let asleep = cx.state.sleep.is_some();
     let waited = wait_with_deadline(cx, event).await;
     match waited {
@@ -217,6 +222,7 @@ pub async fn send_rows(
             row.send(&query.output, cx, sink)?;
             sent += 1;
             if sink.wants_flush() {
+                cx.show_plan();
                 sink.flush().await?;
             }
         }

@@ -66,6 +66,7 @@ use crate::conditions::OuterSlots;
 use crate::logical::LogicalQuery;
 use crate::lower::Planner;
 use crate::pace::Pace;
+use crate::purpose::Purpose;
 use crate::reads::TableReads;
 use crate::rules::Statement;
 use crate::{Plan, Query, note};
@@ -367,6 +368,7 @@ impl<'a> Binder<'a> {
             beforehand: self.beforehand,
             max_execution_time: None,
             warnings: self.warnings,
+            purpose: Purpose::default(),
             premises,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         })

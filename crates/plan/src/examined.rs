@@ -54,7 +54,7 @@ fn count(operator: &Operator) -> Count {
 }
 
 /// How many rows are read from the table each time.
-fn fetched(table: &Table, access: &Access, planned: f64) -> f64 {
+pub(super) fn fetched(table: &Table, access: &Access, planned: f64) -> f64 {
     if access.unique {
         return 1.0;
     }

@@ -24,6 +24,8 @@
 //! | `remembered` | which subqueries' values are remembered |
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
+//! | [`purpose`] | what is done with the rows, as EXPLAIN tells it |
+//! | [`shown`] | a plan that is being executed, to be shown |
 //!
 //! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when
 //! a scan opens.
@@ -47,9 +49,11 @@ pub mod pace;
 pub mod point;
 pub mod premise;
 mod print;
+pub mod purpose;
 pub mod reads;
 mod remembered;
 pub mod rules;
+pub mod shown;
 pub mod virtual_read;
 pub mod window;
 
@@ -101,6 +105,8 @@ pub struct Plan {
     pub reads: SmallVec<[(Work, u64); 1]>,
     /// Warnings that making it gave; a plan with any is not kept.
     pub warnings: Vec<palisade_expr::SqlError>,
+    /// What is done with its rows.
+    pub purpose: purpose::Purpose,
     /// What of the data it was chosen by: where one of these does not hold for an execution it is made anew.
     pub premises: Vec<premise::Premise>,
     /// About how many bytes it takes.
@@ -116,7 +122,7 @@ impl Plan {
 }
 
 /// A query: operators that find rows, and what is computed from each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Query {
     /// What finds the rows.
     pub root: Operator,
@@ -162,7 +168,7 @@ pub struct KeptKey {
 }
 
 /// What happens to rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub enum Operator {
     /// One row without columns.
@@ -311,7 +317,7 @@ pub enum Operator {
 }
 
 /// A recursive common table expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Recursion {
     /// The rows to begin with.
     pub seed: Query,

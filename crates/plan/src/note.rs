@@ -141,7 +141,7 @@ fn split(operator: &mut Operator) {
 
 /// Calls `change` on what the operator takes its rows from. A query that more than one operator reads stays
 /// as it is.
-fn each_input(operator: &mut Operator, change: &mut dyn FnMut(&mut Operator)) {
+pub(super) fn each_input(operator: &mut Operator, change: &mut dyn FnMut(&mut Operator)) {
     match operator {
         Operator::Dual
         | Operator::Nothing

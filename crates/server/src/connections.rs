@@ -10,13 +10,14 @@
 //! for. Time is looked at by the *reaper* once a second, not by a timer per session: a session only writes
 //! down by when its client must have said something.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use palisade_protocol::compression::Algorithm;
-use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
+use palisade_sql::{Awaited, RunningStatement};
 use parking_lot::Mutex;
 
 use crate::accounts::AccountName;
@@ -129,6 +130,8 @@ pub struct Connection {
     /// The reaper ended it.
     timed_out: AtomicBool,
     activity: Mutex<Activity>,
+    /// The plan that its statement is executed by, once it may be looked at.
+    plan: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
 
 /// A connection's time in the list: from [`Connections::enter`] until it is dropped.
@@ -271,6 +274,7 @@ impl Connections {
             stream: Mutex::default(),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
+            plan: Mutex::default(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".to_owned(),
                 account: String::new(),
@@ -539,6 +543,23 @@ impl Connection {
             text: activity.text.get(..text).unwrap_or(&activity.text).to_vec(),
             ..*activity
         }
+    }
+
+    /// Others may look at the plan of its statement as long as that has it, unless they may look at one
+    /// already.
+    pub fn show_plan(&self, plan: Weak<dyn Any + Send + Sync>) {
+        let mut shown = self.plan.lock();
+        if shown.as_ref().is_none_or(|shown| shown.strong_count() == 0) {
+            *shown = Some(plan);
+        }
+    }
+
+    /// What it is doing, for EXPLAIN FOR CONNECTION.
+    pub fn running(&self) -> RunningStatement {
+        let plan = self.plan.lock().as_ref().and_then(Weak::upgrade);
+        let activity = self.activity.lock();
+        let text = (![SLEEP, CONNECT].contains(&activity.command)).then(|| activity.text.clone());
+        RunningStatement { text, plan }
     }
 
     /// What its statement is doing: empty between commands.

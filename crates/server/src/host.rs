@@ -1,11 +1,12 @@
 //! What SQL asks of the server: the [`Host`](palisade_sql::Host) of `sql`.
 
+use std::any::Any;
 use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -29,8 +30,8 @@ use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Administration, Authorization, Awaited, BoxFuture, Completion, Diagnostics, FileSource,
-    FileTarget, Files, ForeignKeyFailure, Processes, ResultSink, Scope, Services, Session, SessionState,
-    SessionView, Sql, SqlResult, SystemVariables, VirtualTables, WaitOutcome,
+    FileTarget, Files, ForeignKeyFailure, Processes, ResultSink, RunningStatement, Scope, Services, Session,
+    SessionState, SessionView, Sql, SqlResult, SystemVariables, VirtualTables, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
@@ -407,6 +408,22 @@ impl Processes for ServerHost {
             return Err(mysql_error!(ER_QUERY_INTERRUPTED));
         }
         Ok(())
+    }
+
+    fn show_plan(&self, connection_id: u64, plan: Weak<dyn Any + Send + Sync>) {
+        if let Some(connection) = self.connections.get(connection_id) {
+            connection.show_plan(plan);
+        }
+    }
+
+    fn running(&self, session: &SessionState, connection_id: u64) -> SqlResult<RunningStatement> {
+        let connection = self
+            .connections
+            .get(connection_id)
+            .ok_or_else(|| mysql_error!(ER_NO_SUCH_THREAD, connection_id))?;
+        let accounts = self.accounts.load();
+        Asker::new(session, &accounts).check_explains(&connection.user())?;
+        Ok(connection.running())
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {

@@ -14,9 +14,12 @@
 #[cfg(test)]
 pub mod doubles;
 
+use std::any::Any;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use palisade_base::Event;
+use palisade_base::error_catalogue::ER_NO_SUCH_THREAD;
+use palisade_base::{Event, mysql_error};
 use palisade_catalog::TableDef;
 use palisade_engine::ActiveTransaction;
 use palisade_expr::SqlResult;
@@ -67,6 +70,14 @@ pub enum WaitOutcome {
     TimedOut,
     /// The statement or the connection was killed.
     Killed,
+}
+
+/// What a connection is doing.
+pub struct RunningStatement {
+    /// The text of its statement; none between commands.
+    pub text: Option<Vec<u8>>,
+    /// The plan that it has shown, if it is still executed.
+    pub plan: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A change of a row that a foreign key forbids.
@@ -174,6 +185,17 @@ pub trait VirtualTables: Send + Sync {
 pub trait Processes: Send + Sync {
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
     fn kill(&self, session: &SessionState, connection_id: u64, only_statement: bool) -> SqlResult<()>;
+
+    /// A statement of the connection is being executed by this plan: others may look at it as long as the
+    /// statement has it. Statements within a statement change nothing of that.
+    fn show_plan(&self, _connection_id: u64, _plan: Weak<dyn Any + Send + Sync>) {}
+
+    /// What a connection is doing, and the plan that it has [shown](Self::show_plan), for another session:
+    /// 1094 if there is no such connection, 1045 if it is another account's and the session may not see what
+    /// everyone does (PROCESS).
+    fn running(&self, _session: &SessionState, connection_id: u64) -> SqlResult<RunningStatement> {
+        Err(mysql_error!(ER_NO_SUCH_THREAD, connection_id))
+    }
 
     /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its
     /// session waits for anything but the machine has killed it.

@@ -69,6 +69,13 @@ impl ResultColumns {
     }
 }
 
+/// A copy has not been sent.
+impl Clone for ResultColumns {
+    fn clone(&self) -> Self {
+        self.columns.clone().into()
+    }
+}
+
 impl From<Vec<ColumnMeta>> for ResultColumns {
     fn from(columns: Vec<ColumnMeta>) -> Self {
         ResultColumns { columns, ..ResultColumns::default() }

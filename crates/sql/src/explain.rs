@@ -26,9 +26,13 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::error::not_supported;
+use palisade_parser::ParseOptions;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 use palisade_plan::bind::Binder;
+use palisade_plan::purpose::Purpose;
+use palisade_plan::shown::Running;
 use palisade_plan::{Plan, note};
+use palisade_session::environment::RunningStatement;
 use palisade_session::sink::ColumnMeta;
 
 use self::document::{Object, Order};
@@ -91,42 +95,6 @@ impl Explained {
             plan.query.iter_mut().chain(subqueries).for_each(note::split_filters);
         }
     }
-
-    fn changed(&self) -> Changed<'_> {
-        match self {
-            Explained::Query(_) => Changed::Nothing,
-            Explained::Change(plan) => Changed::Rows(plan),
-            Explained::Insert(plan) => Changed::Inserted {
-                verb: if plan.is_replace() { "REPLACE" } else { "INSERT" },
-                table: plan.table_name(),
-            },
-        }
-    }
-
-    /// Whether it changes the rows of one table as they are found.
-    fn changes_one_table(&self) -> bool {
-        matches!(self, Explained::Change(plan) if plan.is_of_one_table())
-    }
-}
-
-/// What the statement that is explained changes.
-#[derive(Clone, Copy)]
-enum Changed<'p> {
-    Nothing,
-    Rows(&'p ChangePlan),
-    Inserted { verb: &'static str, table: &'p str },
-}
-
-impl Changed<'_> {
-    /// What it does to the rows of the table in a slot.
-    fn verb_of(&self, slot: usize) -> Option<&'static str> {
-        match self {
-            Changed::Rows(plan) if plan.changes(slot) => {
-                Some(if plan.is_update() { "UPDATE" } else { "DELETE" })
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Numbers of the queries that are tables of other ones; those of subqueries in expressions come before.
@@ -152,8 +120,9 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         let form = form(session, explain)?;
-        let ExplainTarget::Statement(statement) = &explain.target else {
-            return Err(not_supported("EXPLAIN FOR CONNECTION"));
+        let statement = match &explain.target {
+            ExplainTarget::Statement(statement) => statement,
+            ExplainTarget::Connection(number) => return self.explain_running(session, form, *number, sink),
         };
         let Some(schema) = &explain.schema else {
             return self.explain_statement(session, explain, (statement, form), parameters, sink).await;
@@ -186,28 +155,47 @@ impl Sql {
         self.check_constants(session, &plan.beforehand, parameters)?;
         session.check_branch_for(plan)?;
         let is_measured = explain.analyze && self.execute_explained(session, &explained, parameters).await?;
-        let text = match form {
-            Form::Rows => {
-                rows::send(explained.plan(), explained.changed(), sink)?;
-                return Ok(Completion::of_rows());
-            }
-            Form::Tree if explain.analyze && explained.changes_one_table() => {
+        if form == Form::Rows {
+            rows::send(explained.plan(), sink)?;
+            return Ok(Completion::of_rows());
+        }
+        let text = match (form, &explained.plan().purpose) {
+            (Form::Tree, Purpose::Change(change)) if explain.analyze && change.is_of_one_table => {
                 format!("-> {NOT_EXECUTABLE}\n")
             }
-            Form::Tree => tree(&explained, is_measured).lines(),
-            Form::Blocks => blocks::document(explained.plan(), explained.changed()).text(Order::AsAdded),
-            Form::Steps => steps(&explained, is_measured),
+            _ => text_of(explained.plan(), form, is_measured),
         };
-        let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
         if let Some(name) = &explain.into {
             let mut context = session.context(&**self.host(), self.engine(), &[], None);
             let name = name.to_lowercase().into();
-            palisade_expr::eval::assign(&mut context.view().lend(), &name, Value::bytes(text), &ty)?;
+            palisade_expr::eval::assign(&mut context.view().lend(), &name, Value::bytes(text), &TEXT)?;
             return Ok(Completion::default());
         }
-        sink.columns(&[ColumnMeta::computed("EXPLAIN", ty)])?;
-        sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
-        Ok(Completion::of_rows())
+        send_text(&text, sink)
+    }
+
+    /// EXPLAIN FOR CONNECTION: the plan by which another session executes a statement now. Nothing is sent
+    /// if it has none yet, or executes nothing.
+    fn explain_running(
+        &self,
+        session: &Session,
+        form: Form,
+        connection_id: u64,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let RunningStatement { text, plan } = self.host().running(&session.state, connection_id)?;
+        let Some(text) = text else { return Ok(Completion::default()) };
+        if !is_explainable(&text) {
+            return Err(mysql_error!(ER_EXPLAIN_NOT_SUPPORTED));
+        }
+        let Some(running) = plan.and_then(|plan| plan.downcast::<Running>().ok()) else {
+            return Ok(Completion::default());
+        };
+        let plan = running.shown();
+        match form {
+            Form::Rows => rows::send(&plan, sink).map(|()| Completion::of_rows()),
+            form => send_text(&text_of(&plan, form, false), sink),
+        }
     }
 
     /// Executes what is explained, if EXPLAIN ANALYZE does: as in MySQL a query, and a change of the rows of
@@ -232,6 +220,33 @@ impl Sql {
     }
 }
 
+/// The type of what a format gives that is one text.
+const TEXT: SqlType = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
+
+fn send_text(text: &str, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    sink.columns(&[ColumnMeta::computed("EXPLAIN", TEXT)])?;
+    sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
+    Ok(Completion::of_rows())
+}
+
+/// Whether a statement that is executed by a plan is the first of a text that a client sends. A prepared
+/// statement has a plan, too.
+fn is_explainable(text: &[u8]) -> bool {
+    let options = ParseOptions { placeholders: true, ..ParseOptions::default() };
+    let parsed = palisade_parser::parse_one(text, options, &mut || true);
+    let statement = parsed.ok().and_then(|first| first.statement);
+    matches!(
+        statement,
+        Some(
+            Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Execute(_)
+        )
+    )
+}
+
 /// How the plan is shown: as the statement says, or as `explain_format` does.
 fn form(session: &Session, explain: &ast::Explain) -> SqlResult<Form> {
     let variables = &session.state.variables;
@@ -240,7 +255,14 @@ fn form(session: &Session, explain: &ast::Explain) -> SqlResult<Form> {
     if let Some(ExplainFormat::Unknown(name)) = &explain.format {
         return Err(mysql_error!(ER_UNKNOWN_EXPLAIN_FORMAT, name));
     }
+    let is_of_connection = matches!(explain.target, ExplainTarget::Connection(_));
+    if is_of_connection && explain.analyze {
+        return Err(not_supported("EXPLAIN ANALYZE FOR CONNECTION"));
+    }
     if explain.into.is_some() {
+        if is_of_connection {
+            return Err(mysql_error!(ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED));
+        }
         match explain.format {
             Some(ExplainFormat::Json) => {}
             Some(ExplainFormat::Tree) => {
@@ -263,42 +285,50 @@ fn form(session: &Session, explain: &ast::Explain) -> SqlResult<Form> {
     Ok(form)
 }
 
+/// A plan in a format that is one text.
+fn text_of(plan: &Plan, form: Form, is_measured: bool) -> String {
+    match form {
+        Form::Rows | Form::Tree => tree(plan, is_measured).lines(),
+        Form::Blocks => blocks::document(plan).text(Order::AsAdded),
+        Form::Steps => steps(plan, is_measured),
+    }
+}
+
 /// The steps of a statement.
-fn tree(explained: &Explained, is_measured: bool) -> Step {
-    let plan = explained.plan();
+fn tree(plan: &Plan, is_measured: bool) -> Step {
     let found = plan.query.as_ref().map(|query| Steps::new(plan, is_measured).whole(query));
     let before = || Step::new("Rows fetched before execution", "rows_fetched_before_execution");
-    match explained {
-        Explained::Query(_) => found.unwrap_or_else(before),
-        Explained::Change(change) => {
-            let verb = if change.is_update() { "Update" } else { "Delete from" };
-            let how = if change.collects() { "buffered" } else { "immediate" };
+    match &plan.purpose {
+        Purpose::Query => found.unwrap_or_else(before),
+        Purpose::Change(change) => {
+            let verb = if change.is_update { "Update" } else { "Delete from" };
+            let how = if change.collects { "buffered" } else { "immediate" };
             Step::new(format!("{verb} {} ({how})", change.target_names()), "").over(found)
         }
-        Explained::Insert(insert) => {
-            let (verb, values, select) = match insert.is_replace() {
+        Purpose::Insert { is_replace, table } => {
+            let (verb, values, select) = match is_replace {
                 true => ("Replace", "replace_values", "replace_select"),
                 false => ("Insert", "insert_values", "insert_select"),
             };
             let access_type = if found.is_some() { select } else { values };
-            Step::new(format!("{verb} into {}", insert.table_name()), access_type)
-                .with("table_name", insert.table_name())
+            Step::new(format!("{verb} into {table}"), access_type)
+                .with("table_name", table.as_str())
                 .over([found.unwrap_or_else(before)])
         }
     }
 }
 
 /// FORMAT=JSON of version 2.
-fn steps(explained: &Explained, is_measured: bool) -> String {
-    let query_type = match explained {
-        Explained::Query(_) => "select",
-        Explained::Change(plan) if plan.is_update() => "update",
-        Explained::Change(_) => "delete",
-        Explained::Insert(plan) if plan.is_replace() => "replace",
-        Explained::Insert(_) => "insert",
+fn steps(plan: &Plan, is_measured: bool) -> String {
+    let query_type = match &plan.purpose {
+        Purpose::Query => "select",
+        Purpose::Change(change) if change.is_update => "update",
+        Purpose::Change(_) => "delete",
+        Purpose::Insert { is_replace: true, .. } => "replace",
+        Purpose::Insert { .. } => "insert",
     };
     let mut document = Object::default();
-    document.add("query_plan", tree(explained, is_measured).object());
+    document.add("query_plan", tree(plan, is_measured).object());
     document.add("query_type", query_type);
     document.add("json_schema_version", "2.0");
     document::Document::from(document).text(Order::Sorted)

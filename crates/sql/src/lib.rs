@@ -52,8 +52,8 @@ pub use internal::InternalSession;
 pub use palisade_expr::{Scope, Services, SqlAttempt, SqlError, SqlResult};
 pub use palisade_session::BoxFuture;
 pub use palisade_session::environment::{
-    Access, Authorization, Awaited, Diagnostics, Environment, ForeignKeyFailure, Processes, Side,
-    VirtualTables, WaitOutcome,
+    Access, Authorization, Awaited, Diagnostics, Environment, ForeignKeyFailure, Processes, RunningStatement,
+    Side, VirtualTables, WaitOutcome,
 };
 pub use palisade_session::sink::{ColumnMeta, ResultColumns, ResultSink};
 pub use palisade_session::view::SessionView;

@@ -360,7 +360,7 @@ impl Parser<'_> {
         let into = if self.accept(Keyword::INTO) { Some(self.assigned_variable()?) } else { None };
         let mut schema = None;
         if self.accept(Keyword::FOR) {
-            if !analyze && into.is_none() && self.accept(Keyword::CONNECTION) {
+            if self.accept(Keyword::CONNECTION) {
                 let target = ExplainTarget::Connection(self.unsigned()?);
                 return Ok(Statement::Explain(Box::new(Explain { analyze, format, into, schema, target })));
             }

@@ -5,8 +5,8 @@
 //! the errors: 1142 about a table, 1044 about a database, 1227 about the server.
 
 use palisade_base::error_catalogue::{
-    ER_DBACCESS_DENIED_ERROR, ER_KILL_DENIED_ERROR, ER_NO_DB_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_TABLEACCESS_DENIED_ERROR,
+    ER_ACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR, ER_KILL_DENIED_ERROR, ER_NO_DB_ERROR,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
@@ -202,6 +202,18 @@ impl<'a> Asker<'a> {
         }
     }
 
+    /// Whether it may look at the plan that a session of `user` executes.
+    pub fn check_explains(&self, user: &str) -> SqlResult<()> {
+        let session = self.session;
+        match session.user == user || !session.is_restricted() || self.has(Privileges::PROCESS) {
+            true => Ok(()),
+            false => {
+                let (user, host) = (&self.session.user, &self.session.client_host);
+                Err(mysql_error!(ER_ACCESS_DENIED_ERROR, user, host, "YES"))
+            }
+        }
+    }
+
     /// Whether it may execute a statement, as far as that does not depend on the tables whose rows it reads or changes.
     pub fn check_statement(&self, statement: &Statement) -> SqlResult<()> {
         match statement {
@@ -256,7 +268,8 @@ impl<'a> Asker<'a> {
             Statement::Show(show) => self.check_show(&show.what),
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(statement) => self.check_statement(statement),
-                ExplainTarget::Connection(_) => self.require(Privileges::PROCESS),
+                // whose connection it is decides
+                ExplainTarget::Connection(_) => Ok(()),
             },
             Statement::Flush(flush) => flush.what.iter().try_for_each(|what| self.check_flush(what)),
             // which of them may be reset depends on which there are

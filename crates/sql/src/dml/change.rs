@@ -19,6 +19,7 @@ use palisade_engine::Table;
 use palisade_expr::Expr;
 use palisade_plan::Plan;
 use palisade_plan::bind::row_rules::RowRules;
+use palisade_plan::purpose::Purpose;
 
 use super::foreign::Family;
 use super::insert::Cell;
@@ -40,7 +41,6 @@ pub struct ChangePlan {
     /// Rows are found before any is changed.
     collect: bool,
     is_update: bool,
-    is_of_one_table: bool,
 }
 
 impl ChangePlan {
@@ -49,29 +49,9 @@ impl ChangePlan {
         &self.plan
     }
 
-    /// Whether it is an UPDATE.
-    pub(crate) fn is_update(&self) -> bool {
-        self.is_update
-    }
-
     /// Whether the statement names one table, not a join.
     pub(crate) fn is_of_one_table(&self) -> bool {
-        self.is_of_one_table
-    }
-
-    /// Whether rows are found before any is changed.
-    pub(crate) fn collects(&self) -> bool {
-        self.collect
-    }
-
-    /// Whether the rows of the table in this slot are changed.
-    pub(crate) fn changes(&self, slot: usize) -> bool {
-        self.targets.iter().any(|target| target.slot == slot)
-    }
-
-    /// The names of the tables whose rows are changed.
-    pub(crate) fn target_names(&self) -> String {
-        self.targets.iter().map(|target| target.table.name.as_str()).collect::<Vec<_>>().join(", ")
+        matches!(&self.plan.purpose, Purpose::Change(change) if change.is_of_one_table)
     }
 }
 

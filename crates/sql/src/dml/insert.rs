@@ -69,16 +69,6 @@ pub struct InsertPlan {
 }
 
 impl InsertPlan {
-    /// The table's name.
-    pub fn table_name(&self) -> &str {
-        &self.table.name
-    }
-
-    /// Whether it is a REPLACE.
-    pub(crate) fn is_replace(&self) -> bool {
-        self.replace
-    }
-
     /// What its expressions run on, and what finds the rows, if a query does.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -7,19 +7,18 @@ use palisade_plan::cost::ROW_IN_ORDER;
 use palisade_plan::note::{Estimate, Note, estimate};
 use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
 
+use super::Numbers;
 use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, access_type, index_name, key_columns, key_length, possible_keys, references, subqueries_in,
 };
 use super::rows::{filtered, merge_of, scan_of};
 use super::text::shown_cost;
-use super::{Changed, Numbers};
 
 /// Makes the blocks of a plan.
 pub(super) struct Blocks<'p> {
     plan: &'p Plan,
     used: UsedColumns,
-    changed: Changed<'p>,
     numbers: Numbers,
     /// Subqueries that stand somewhere already.
     shown: Vec<usize>,
@@ -40,9 +39,9 @@ struct Part {
 }
 
 /// The document of a statement's plan.
-pub(super) fn document(plan: &Plan, changed: Changed<'_>) -> Document {
+pub(super) fn document(plan: &Plan) -> Document {
     let used = UsedColumns::of(plan);
-    let mut blocks = Blocks { plan, used, changed, numbers: Numbers::new(plan), shown: Vec::new() };
+    let mut blocks = Blocks { plan, used, numbers: Numbers::new(plan), shown: Vec::new() };
     let block = blocks.statement();
     let mut object = Object::default();
     object.add("query_block", block);
@@ -52,10 +51,7 @@ pub(super) fn document(plan: &Plan, changed: Changed<'_>) -> Document {
 impl Blocks<'_> {
     fn statement(&mut self) -> Object {
         let plan = self.plan;
-        let inserted = match &self.changed {
-            Changed::Inserted { verb, table } => Some((*verb, (*table).to_owned())),
-            _ => None,
-        };
+        let inserted = plan.purpose.inserted();
         let mut block = match &plan.query {
             Some(query) if inserted.is_none() => self.query(query, 1, Object::default()),
             query => {
@@ -374,7 +370,7 @@ impl Blocks<'_> {
             return Part::plain("", prefix);
         };
         let mut shown = Object::default();
-        if let Some(verb) = self.changed.verb_of(*slot) {
+        if let Some(verb) = self.plan.purpose.verb_of(*slot) {
             shown.add(if verb == "UPDATE" { "update" } else { "delete" }, true);
         }
         shown.add("table_name", alias.as_str());

@@ -8,8 +8,8 @@ use palisade_plan::note::Note;
 use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
 
+use super::Numbers;
 use super::reading::{access_type, index_name, key_length, key_parts, possible_keys, references};
-use super::{Changed, Numbers};
 use crate::{ResultSink, SqlResult};
 
 /// A row.
@@ -31,7 +31,6 @@ struct Line {
 /// Makes the rows of a plan.
 pub(super) struct Lines<'p> {
     plan: &'p Plan,
-    changed: Changed<'p>,
     numbers: Numbers,
     lines: Vec<Line>,
     /// Queries that are tables of the block whose rows are made.
@@ -45,17 +44,16 @@ enum Inner {
 }
 
 /// The rows of a statement's plan.
-pub(super) fn send(plan: &Plan, changed: Changed<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
-    let mut lines =
-        Lines { plan, changed, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new() };
+pub(super) fn send(plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    let mut lines = Lines { plan, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new() };
     lines.statement();
     send_lines(&lines.lines, sink)
 }
 
 impl Lines<'_> {
     fn statement(&mut self) {
-        if let Changed::Inserted { verb, table } = &self.changed {
-            let (select_type, table) = (*verb, (*table).to_owned());
+        if let Some((select_type, table)) = self.plan.purpose.inserted() {
+            let table = table.to_owned();
             self.lines.push(Line { id: Some(1), select_type, table, access: "ALL", ..Line::default() });
         }
         let plan = self.plan;
@@ -268,7 +266,7 @@ impl Lines<'_> {
         let is_read_by_key = access_type(access) != "ALL";
         self.lines.push(Line {
             id: Some(id),
-            select_type: self.changed.verb_of(*slot).unwrap_or(select_type),
+            select_type: self.plan.purpose.verb_of(*slot).unwrap_or(select_type),
             table: alias.clone(),
             access: access_type(access),
             possible: possible_keys(table, access, reading),

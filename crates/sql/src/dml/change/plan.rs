@@ -12,8 +12,9 @@ use palisade_plan::bind::scope::{Clause, Scope, Source};
 use palisade_plan::bind::{Binder, CommonTable};
 use palisade_plan::join::{Joining, WantedOrder};
 use palisade_plan::logical::JoinTree;
+use palisade_plan::purpose::{Change, Purpose};
 use palisade_plan::rules::outer_to_inner;
-use palisade_plan::{Operator, Query};
+use palisade_plan::{Operator, Plan, Query};
 
 use super::{ChangePlan, Target};
 use crate::dml::foreign::family;
@@ -279,8 +280,14 @@ fn finish_change(
     })?;
     let is_read = |query: &Arc<Query>| targets.iter().any(|target| query.root.reads(&target.table));
     collect |= plan.subqueries.iter().flatten().any(is_read);
-    let plan = Arc::new(plan);
-    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update, is_of_one_table: single })
+    let purpose = Purpose::Change(Change {
+        is_update,
+        targets: targets.iter().map(|target| (target.slot, target.table.name.clone())).collect(),
+        is_of_one_table: single,
+        collects: collect,
+    });
+    let plan = Arc::new(Plan { purpose, ..plan });
+    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
 }
 
 /// Of a table that is joined with itself all assignments are computed from the rows as they were found.

@@ -11,10 +11,12 @@ use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
+use palisade_plan::Plan;
 use palisade_plan::bind::Binder;
 use palisade_plan::bind::scope::{Scope, Source, same_name};
 use palisade_plan::conditions::OuterSlots;
 use palisade_plan::logical::LogicalQuery;
+use palisade_plan::purpose::Purpose;
 
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::family;
@@ -142,7 +144,8 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         }
         _ => None,
     };
-    let plan = Arc::new(binder.finish(query)?);
+    let purpose = Purpose::Insert { is_replace: insert.replace, table: table.name.clone() };
+    let plan = Arc::new(Plan { purpose, ..binder.finish(query)? });
     buffered |= plan.query.as_ref().is_some_and(|query| query.root.reads(&table));
     Ok(InsertPlan {
         table,
