@@ -2,7 +2,7 @@
 //!
 //! | command | what it does |
 //! |---|---|
-//! | `test` | the README's test command: all below but `bench`, `answers`, `sim`, `snapshot` and `soak` |
+//! | `test` | the README's test command: all below but `bench`, `calibrate`, `answers`, `sim`, `snapshot` and `soak` |
 //! | `tidy` | the rules of the house that a program can check (see [`tidy`]) |
 //! | `lint` | rustfmt, clippy and rustdoc with warnings denied, licences and bans of dependencies |
 //! | `unit` | unit, model and golden tests of every crate |
@@ -18,6 +18,7 @@
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `fuzz` | every decoder of foreign bytes, searched with coverage for a guide; see [`mod@fuzz`] |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
+//! | `calibrate` | the planner's units of cost, measured on this machine; see [`mod@calibrate`] |
 //! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
 //! | `sim` | one history of the crash simulator by its seed, `--seed N [--trace]`; see [`unit::sim`] |
 //! | `snapshot` | what a snapshot that stays open costs the others; see [`snapshot`] |
@@ -30,6 +31,7 @@
 
 mod answers;
 mod bench;
+mod calibrate;
 mod client;
 mod clients;
 mod crash;
@@ -85,13 +87,14 @@ fn main() -> ExitCode {
         "soak" => soak(&rest),
         "answers" => answers::run(&rest),
         "bench" => bench::run(&rest),
+        "calibrate" => calibrate::run(&rest),
         "fuzz" if !rest.is_empty() => fuzz::by_hand(&rest),
         "sim" => unit::sim(&rest),
         "snapshot" => snapshot::run(&rest),
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | calibrate [--rounds N] | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },
