@@ -7,15 +7,16 @@
 use std::cmp::Ordering;
 
 use palisade_base::codec::Reader;
+use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Value, ValueRef, Watch};
 use palisade_expr::aggregate::{Accumulator, AggregateKind, AggregateSpec};
 use palisade_expr::compare::compare_typed;
 use palisade_expr::context::values_size;
-use palisade_expr::hash_key::append_hash_key;
+use palisade_expr::hash_key::{append_hash_key, append_hash_key_of};
 use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::merge::{self, MergeSort, run_of};
 use palisade_expr::place::At;
-use palisade_expr::{ArithmeticOp, Expr, Node, Slot, SqlAttempt, SqlResult};
+use palisade_expr::{ArithmeticOp, Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{KeptKey, Operator};
 use smallvec::SmallVec;
 
@@ -37,20 +38,59 @@ pub struct Grouping<'p> {
     pub kept_keys: &'p [KeptKey],
 }
 
-#[derive(Debug)]
-struct Group {
+/// The groups, one behind the other: of a group that is known only its accumulators are touched.
+#[derive(Debug, Default)]
+struct Groups {
+    count: usize,
+    /// By what they are grouped.
     values: Vec<Value>,
-    /// How many of the values are the group's own; the rest are NULL because of ROLLUP.
-    level: usize,
     accumulators: Vec<Accumulator>,
-    kept: Box<[Slot]>,
+    kept: Vec<Slot>,
+    /// With ROLLUP, how many of the values are the group's own; the rest are NULL.
+    levels: Vec<usize>,
 }
 
-impl Group {
-    /// Before its first row.
-    fn new(values: Vec<Value>, level: usize, plan: &Grouping<'_>, kept: Box<[Slot]>) -> Group {
-        let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
-        Group { values, level, accumulators, kept }
+impl Groups {
+    /// Adds one before its first row.
+    fn push(
+        &mut self,
+        values: impl Iterator<Item = Value>,
+        level: usize,
+        plan: &Grouping<'_>,
+        kept: Vec<Slot>,
+    ) {
+        self.values.extend(values);
+        self.accumulators.extend(plan.aggregates.iter().map(Accumulator::new));
+        self.kept.extend(kept);
+        if plan.rollup {
+            self.levels.push(level);
+        }
+        self.count += 1;
+    }
+
+    fn clear(&mut self) {
+        *self = Groups::default();
+    }
+
+    /// By what a group is grouped.
+    fn values(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Value] {
+        let width = plan.group.len();
+        self.values.get_mut(number * width..(number + 1) * width).unwrap_or_default()
+    }
+
+    fn level(&self, number: usize) -> usize {
+        self.levels.get(number).copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn accumulators(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Accumulator] {
+        let width = plan.aggregates.len();
+        self.accumulators.get_mut(number * width..(number + 1) * width).unwrap_or_default()
+    }
+
+    fn kept(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Slot] {
+        let width = plan.keep.len();
+        self.kept.get_mut(number * width..(number + 1) * width).unwrap_or_default()
     }
 }
 
@@ -94,15 +134,49 @@ fn is_silent(expr: &Expr) -> bool {
     }
 }
 
-/// For each input of the aggregates the place of the first that is the same expression, if evaluating it once
-/// will do; else its own.
-fn same_arguments(aggregates: &[AggregateSpec]) -> Box<[usize]> {
-    let all: Vec<&Expr> = aggregates.iter().flat_map(inputs).collect();
-    let first_like = |(place, expr): (usize, &&Expr)| {
-        let before = all.iter().take(place).position(|other| other == expr);
-        before.filter(|_| is_silent(expr)).unwrap_or(place)
-    };
-    all.iter().enumerate().map(first_like).collect()
+/// Where an input of the aggregates comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// It is evaluated.
+    Computed,
+    /// It is a column, which is read where it is when it is added.
+    AtHand,
+    /// It is the same expression as the input at this place, and evaluating it once will do.
+    LikeThat(usize),
+}
+
+/// What a row is grouped by and what is added of it, and where from.
+#[derive(Debug)]
+struct Inputs {
+    /// What is grouped by is at hand.
+    group_at_hand: bool,
+    /// Each aggregate's arguments, and then its keys.
+    of_aggregates: Box<[Input]>,
+}
+
+impl Inputs {
+    fn new(plan: &Grouping<'_>) -> Inputs {
+        let all: Vec<&Expr> = plan.aggregates.iter().flat_map(inputs).collect();
+        let at_hand = plan.aggregates.iter().flat_map(|spec| {
+            let is_lone = spec.arguments.len() == 1 && spec.order_by.is_empty() && !spec.distinct;
+            inputs(spec).map(move |expr| is_lone && expr.is_at_hand())
+        });
+        let at_hand: Vec<bool> = at_hand.collect();
+        let of_aggregates = all.iter().zip(&at_hand).enumerate().map(|(place, (expr, is_at_hand))| {
+            if *is_at_hand {
+                return Input::AtHand;
+            }
+            let mut before = all.iter().zip(&at_hand).take(place);
+            match before.position(|(other, is_at_hand)| !is_at_hand && other == expr) {
+                Some(before) if is_silent(expr) => Input::LikeThat(before),
+                _ => Input::Computed,
+            }
+        });
+        Inputs {
+            group_at_hand: !plan.rollup && plan.group.iter().all(|expr| expr.as_plain_column().is_some()),
+            of_aggregates: of_aggregates.collect(),
+        }
+    }
 }
 
 /// Where a grouping is.
@@ -116,9 +190,8 @@ pub struct AggregateState {
     arguments: Vec<Value>,
     /// Of the current row: what it is grouped by.
     values: Vec<Value>,
-    /// For each argument and key, the place of the first one that is the same, whose value it has.
-    same_as: Option<Box<[usize]>>,
-    groups: Vec<Group>,
+    inputs: Option<Inputs>,
+    groups: Groups,
     bytes: usize,
     /// Bytes of the longest of the keys by which the groups are told apart.
     longest_key: usize,
@@ -145,7 +218,8 @@ enum Order {
     #[default]
     Open,
     Sorting(MergeSort<usize>),
-    Done,
+    /// The groups' numbers in it.
+    Done(Vec<usize>),
 }
 
 /// Adds the values at hand to a group's aggregates if they are added as they are; if not, adds nothing.
@@ -181,8 +255,8 @@ impl AggregateState {
             key: Vec::new(),
             arguments: Vec::new(),
             values: Vec::new(),
-            same_as: None,
-            groups: Vec::new(),
+            inputs: None,
+            groups: Groups::default(),
             bytes: 0,
             longest_key: 0,
             pending: false,
@@ -220,37 +294,46 @@ impl AggregateState {
         if !self.complete {
             self.consume(cx, plan)?;
             self.index.clear();
-            if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
+            if self.groups.count == 0 && (plan.group.is_empty() || plan.rollup) {
                 // Of no rows, too, there is a row that sums them up.
                 for slot in plan.keep {
                     *cx.state.frame.slots.at_mut(*slot)? = Slot::Null;
                 }
-                self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0)?;
+                self.add_group(cx, plan, &vec![Value::Null; plan.group.len()], 0)?;
             }
             self.complete = true;
         }
         if plan.rollup {
             self.put_in_order(cx, plan)?;
         }
-        let Some(group) = self.groups.get_mut(self.next) else { return Ok(false) };
-        let units = group.accumulators.iter().map(Accumulator::units_to_finish).sum();
+        if self.next >= self.groups.count {
+            return Ok(false);
+        }
+        let number = match &self.order {
+            Order::Done(order) => *order.at(self.next)?,
+            _ => self.next,
+        };
+        let units = self.groups.accumulators(number, plan).iter().map(Accumulator::units_to_finish).sum();
         let mut lent = cx.lend();
         let checked = lent.checkpoint(units);
         lent.attempt(checked)?;
         self.next += 1;
-        let mut row = std::mem::take(&mut group.values);
-        for (accumulator, spec) in std::mem::take(&mut group.accumulators).into_iter().zip(plan.aggregates) {
+        let width = plan.group.len() + plan.aggregates.len() + usize::from(plan.rollup);
+        let mut row = Vec::with_capacity(width);
+        row.extend(self.groups.values(number, plan).iter_mut().map(std::mem::take));
+        for (accumulator, spec) in self.groups.accumulators(number, plan).iter_mut().zip(plan.aggregates) {
+            let accumulator = std::mem::replace(accumulator, Accumulator::Count(0));
             row.push(accumulator.finish(&mut cx.lend(), spec)?);
         }
+        let level = self.groups.level(number);
         if plan.rollup {
-            row.push(Value::Int(group.level as i64));
-            for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
-                let summed_up =
-                    plan.kept_keys.iter().filter(|key| key.slot == *slot && key.position >= group.level);
+            row.push(Value::Int(level as i64));
+        }
+        for (slot, kept) in plan.keep.iter().zip(self.groups.kept(number, plan)) {
+            let summed_up = plan.kept_keys.iter().filter(|key| key.slot == *slot && key.position >= level);
+            if plan.rollup {
                 kept.clear_columns(summed_up.map(|key| key.column))?;
             }
-        }
-        for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
             *cx.state.frame.slots.at_mut(*slot)? = std::mem::take(kept);
         }
         *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(row.into());
@@ -265,7 +348,7 @@ impl AggregateState {
             self.put_off.partitions.make_room()?;
             if self.put_off.partitions.is_reading() {
                 let Some(values) = self.read_record(cx, plan)? else { return Ok(()) };
-                cx.in_one_go(|cx| self.count(cx, plan, &values))?;
+                cx.in_one_go(|cx| self.count(cx, plan, Row::Record(&values)))?;
                 cx.take_turns(1)?;
                 continue;
             }
@@ -281,10 +364,11 @@ impl AggregateState {
                 continue;
             }
             // Everything that may wait comes before anything is counted.
-            self.evaluate(cx, plan)?;
+            let is_at_hand = self.evaluate(cx, plan)?;
             self.pending = false;
             let values = std::mem::take(&mut self.values);
-            let counted = cx.in_one_go(|cx| self.count(cx, plan, &values));
+            let row = if is_at_hand { Row::AtHand } else { Row::Computed(&values) };
+            let counted = cx.in_one_go(|cx| self.count(cx, plan, row));
             self.values = values;
             counted?;
             cx.take_turns(1 + plan.aggregates.len() as u32)?;
@@ -297,81 +381,106 @@ impl AggregateState {
             return Ok(());
         };
         while let Some(rows) = scan.count(cx, table, access)? {
-            if self.groups.is_empty() {
-                self.groups.push(Group::new(Vec::new(), 0, plan, Box::default()));
+            if self.groups.count == 0 {
+                self.groups.push(std::iter::empty(), 0, plan, Vec::new());
             }
-            for accumulator in self.groups.iter_mut().flat_map(|group| &mut group.accumulators) {
+            self.groups.accumulators.iter_mut().for_each(|accumulator| {
                 accumulator.count_rows(rows);
-            }
+            });
             cx.take_turns(1 + rows as u32 / ROWS_COUNTED_AS_ONE)?;
         }
         Ok(())
     }
 
-    /// Evaluates what the current row is grouped by, and the aggregates' arguments; an argument that another
-    /// aggregate has too, once.
-    fn evaluate(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
-        let AggregateState { values, arguments, same_as, .. } = self;
-        let same_as = same_as.get_or_insert_with(|| same_arguments(plan.aggregates));
+    /// Evaluates what the current row is grouped by, and the aggregates' arguments, as far as they are not at
+    /// hand; an argument that another aggregate has too, once. Whether the former is at hand.
+    fn evaluate(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
+        let AggregateState { values, arguments, inputs: known, .. } = self;
+        let Inputs { group_at_hand, of_aggregates } = known.get_or_insert_with(|| Inputs::new(plan));
+        arguments.clear();
+        if *group_at_hand && of_aggregates.iter().all(|input| *input == Input::AtHand) {
+            arguments.resize(of_aggregates.len(), Value::Null);
+            return Ok(true);
+        }
         cx.evaluate(|cx| {
             values.clear();
-            for expr in plan.group {
-                values.push(super::settled(expr, cx)?);
+            if !*group_at_hand {
+                for expr in plan.group {
+                    values.push(super::settled(expr, cx)?);
+                }
             }
             arguments.clear();
-            for (expr, same) in plan.aggregates.iter().flat_map(inputs).zip(&**same_as) {
-                let value = match arguments.get(*same) {
-                    Some(value) => value.clone(),
-                    None => expr.eval(cx)?,
+            for (expr, input) in plan.aggregates.iter().flat_map(inputs).zip(&**of_aggregates) {
+                let value = match input {
+                    Input::AtHand => Value::Null,
+                    Input::LikeThat(place) => arguments.at(*place)?.clone(),
+                    Input::Computed => expr.eval(cx)?,
                 };
                 arguments.push(value);
             }
-            Ok(())
+            Ok(*group_at_hand)
         })
     }
 
-    /// Counts the current row, whose group has these values, in all groups that it belongs to.
-    fn count(
+    /// Counts a row in all groups that it belongs to.
+    fn count(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
+        let lowest = if plan.rollup { 0 } else { plan.group.len() };
+        for level in lowest..=plan.group.len() {
+            let Some(position) = self.group_of(cx, plan, row, level)? else {
+                return self.put_off(cx, plan, row);
+            };
+            cx.session.charge(self.bytes + self.index.size())?;
+            self.add(cx, plan, position, row)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the aggregates' arguments to a group.
+    fn add(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,
-        values: &[Value],
+        position: usize,
+        row: Row<'_>,
     ) -> SqlResult<()> {
-        let lowest = if plan.rollup { 0 } else { plan.group.len() };
-        for level in lowest..=plan.group.len() {
-            let Some(position) = self.group_of(cx, plan, values, level)? else {
-                return self.put_off(cx, plan, values);
+        let (mut rest, known) = (&self.arguments[..], self.inputs.as_ref());
+        let mut from =
+            known.filter(|_| !matches!(row, Row::Record(_))).map_or(&[][..], |known| &known.of_aggregates);
+        for (accumulator, spec) in self.groups.accumulators(position, plan).iter_mut().zip(plan.aggregates) {
+            let (values, after) = rest.split_at(spec.arguments.len());
+            let (keys, after) = after.split_at(spec.order_by.len());
+            rest = after;
+            let is_at_hand = matches!(from.first(), Some(Input::AtHand)) && spec.arguments.len() == 1;
+            from = from.get(spec.arguments.len() + spec.order_by.len()..).unwrap_or_default();
+            self.bytes += match &spec.arguments[..] {
+                [argument] if is_at_hand => add_at_hand(cx, accumulator, spec, argument)?,
+                _ => accumulator.add(&mut cx.lend(), spec, values, keys)?,
             };
-            cx.session.charge(self.bytes + self.index.size())?;
-            let mut rest = &self.arguments[..];
-            for (accumulator, spec) in
-                self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
-            {
-                let (values, after) = rest.split_at(spec.arguments.len());
-                let (keys, after) = after.split_at(spec.order_by.len());
-                self.bytes += accumulator.add(&mut cx.lend(), spec, values, keys)?;
-                rest = after;
-            }
         }
         Ok(())
     }
 
     /// Puts the groups in the order of ROLLUP, in parts.
     fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
-        let groups = &mut self.groups;
+        let Groups { count, values, levels, .. } = &self.groups;
         let sort = match &mut self.order {
-            Order::Done => return Ok(()),
+            Order::Done(_) => return Ok(()),
             Order::Open => {
-                let all = (0..groups.len()).collect();
+                let all = (0..*count).collect();
                 self.order = Order::Sorting(MergeSort::new(all, run_of(self.longest_key)));
                 return self.put_in_order(cx, plan);
             }
             Order::Sorting(sort) => sort,
         };
+        let width = plan.group.len();
+        let group = |number: usize| {
+            let own = values.get(number * width..(number + 1) * width).unwrap_or_default();
+            (own, levels.get(number).copied().unwrap_or_default())
+        };
         loop {
             let step = |watch: Watch<'_>| {
                 sort.step(&mut |left: &usize, right: &usize| {
-                    rollup_order(groups.get(*left), groups.get(*right), plan.group, watch)
+                    rollup_order(group(*left), group(*right), plan.group, watch)
                 })
             };
             if cx.lend().in_one_go(|cx| cx.watched(step))? {
@@ -379,39 +488,48 @@ impl AggregateState {
             }
             cx.take_turns(merge::RUN as u32 / 2)?;
         }
-        let Order::Sorting(sort) = std::mem::replace(&mut self.order, Order::Done) else { return Ok(()) };
-        let order = sort.into_items();
-        let mut taken: Vec<Option<Group>> = std::mem::take(groups).into_iter().map(Some).collect();
-        groups.extend(order.into_iter().filter_map(|number| taken.get_mut(number)?.take()));
+        if let Order::Sorting(sort) = std::mem::take(&mut self.order) {
+            self.order = Order::Done(sort.into_items());
+        }
         Ok(())
     }
 
     /// Adds the current row to the only group, if its values are at hand and are added as they are; if not,
     /// adds nothing.
     fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
-        let [group] = &mut self.groups[..] else { return Ok(false) };
-        if !plan.group.is_empty() {
+        if !plan.group.is_empty() || self.groups.count == 0 {
             return Ok(false);
         }
-        take_at_hand(cx, &mut group.accumulators, plan.aggregates)
+        take_at_hand(cx, self.groups.accumulators(0, plan), plan.aggregates)
     }
 
     /// Whether the groups take as much memory as they may, and the rows of others can be put off.
     fn is_full(&self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> bool {
-        !self.groups.is_empty()
+        self.groups.count > 0
             && !plan.rollup
             && !plan.group.is_empty()
             && self.put_off.partitions.is_due(self.bytes + self.index.size(), memory(cx))
     }
 
-    /// Puts the current row off, whose group has these values and the current key.
-    fn put_off(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        plan: &Grouping<'_>,
-        values: &[Value],
-    ) -> SqlResult<()> {
+    /// Puts a row off, whose group has the current key.
+    fn put_off(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
         let memory = memory(cx);
+        if let (Some(known), Row::AtHand | Row::Computed(_)) = (&self.inputs, row) {
+            let all = plan.aggregates.iter().flat_map(inputs).zip(&*known.of_aggregates);
+            for ((expr, input), argument) in all.zip(&mut self.arguments) {
+                if *input == Input::AtHand {
+                    *argument = borrowed(cx, expr)?.to_owned();
+                }
+            }
+        }
+        let own;
+        let values = match row {
+            Row::Record(values) | Row::Computed(values) => values,
+            Row::AtHand => {
+                own = plan.group.iter().map(|expr| Ok(borrowed(cx, expr)?.to_owned()));
+                &own.collect::<SqlResult<Vec<Value>>>()?
+            }
+        };
         let PutOff { partitions, tables, record } = &mut self.put_off;
         record.clear();
         append_values(values, record);
@@ -449,30 +567,32 @@ impl AggregateState {
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,
-        values: &[Value],
+        row: Row<'_>,
         level: usize,
     ) -> SqlResult<Option<usize>> {
-        if plan.group.is_empty() && !self.groups.is_empty() {
+        if plan.group.is_empty() && self.groups.count > 0 {
             return Ok(Some(0));
         }
         self.key.clear();
-        self.key.push(level as u8);
-        let key = &mut self.key;
-        cx.lend().watched(|watch| {
-            for (value, expr) in values.iter().take(level).zip(plan.group) {
-                append_hash_key(value, &expr.ty, key, watch);
-            }
-        })?;
-        self.longest_key = self.longest_key.max(key.len());
+        if plan.rollup {
+            self.key.push(level as u8);
+        }
+        append_group_key(cx, plan, row, level, &mut self.key)?;
+        self.longest_key = self.longest_key.max(self.key.len());
         if self.is_full(cx, plan) {
             return Ok(self.index.find(&self.key));
         }
         Ok(Some(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {
-                let mut own = values.to_vec();
-                own.iter_mut().skip(level).for_each(|value| *value = Value::Null);
-                self.add_group(cx, plan, own, level)?;
+                match row {
+                    Row::Computed(values) | Row::Record(values) => self.add_group(cx, plan, values, level)?,
+                    Row::AtHand => {
+                        let own = plan.group.iter().map(|expr| Ok(borrowed(cx, expr)?.to_owned()));
+                        let own: SmallVec<[Value; 4]> = own.collect::<SqlResult<_>>()?;
+                        self.add_group(cx, plan, &own, level)?;
+                    }
+                }
                 position
             }
         }))
@@ -482,17 +602,83 @@ impl AggregateState {
         &mut self,
         cx: &ExecContext<'_, '_>,
         plan: &Grouping<'_>,
-        values: Vec<Value>,
+        values: &[Value],
         level: usize,
     ) -> SqlResult<()> {
-        let kept: Box<[Slot]> = cx.state.frame.keep(plan.keep)?;
+        let kept: Vec<Slot> = cx.state.frame.keep(plan.keep)?;
         let of_row: usize = kept.iter().map(Slot::size).sum();
-        let group = Group::new(values, level, plan, kept);
-        let of_aggregates: usize = group.accumulators.iter().map(Accumulator::size_at_first).sum();
-        self.bytes += 200 + values_size(&group.values) + of_row + of_aggregates;
-        self.groups.push(group);
+        let own = values.iter().take(level).cloned();
+        let summed_up = values.iter().skip(level).map(|_| Value::Null);
+        let known = self.groups.accumulators.len();
+        self.groups.push(own.chain(summed_up), level, plan, kept);
+        let added = self.groups.accumulators.iter().skip(known);
+        let of_aggregates: usize = added.map(Accumulator::size_at_first).sum();
+        self.bytes += 40 + values_size(values) + of_row + of_aggregates;
         Ok(())
     }
+}
+
+/// A row that is counted.
+#[derive(Debug, Clone, Copy)]
+enum Row<'v> {
+    /// The current one; what it is grouped by is at hand.
+    AtHand,
+    /// The current one; it is grouped by these values.
+    Computed(&'v [Value]),
+    /// One that was put off, which is grouped by these values. All of its arguments have been read.
+    Record(&'v [Value]),
+}
+
+/// The value of a column of the current row.
+#[inline]
+fn borrowed<'c>(cx: &'c ExecContext<'_, '_>, column: &'c Expr) -> SqlResult<ValueRef<'c>> {
+    let value = column.borrow_from(cx.at_hand());
+    value.unwrap_or_else(|| Err(SqlError::internal("a plain column is at hand")))
+}
+
+/// Adds a column of the current row to an aggregate. Gives the bytes that it made it grow by.
+#[inline]
+fn add_at_hand(
+    cx: &mut ExecContext<'_, '_>,
+    accumulator: &mut Accumulator,
+    spec: &AggregateSpec,
+    column: &Expr,
+) -> SqlResult<usize> {
+    let value = borrowed(cx, column)?;
+    if accumulator.takes(value) {
+        accumulator.take(value, spec)?;
+        return Ok(0);
+    }
+    let value = value.to_owned();
+    accumulator.add(&mut cx.lend(), spec, &[value], &[])
+}
+
+/// Appends bytes that are equal for rows of one group on a level.
+#[inline]
+fn append_group_key(
+    cx: &mut ExecContext<'_, '_>,
+    plan: &Grouping<'_>,
+    row: Row<'_>,
+    level: usize,
+    key: &mut Vec<u8>,
+) -> SqlResult<()> {
+    if let Row::Computed(values) | Row::Record(values) = row {
+        return cx.lend().watched(|watch| {
+            for (value, expr) in values.iter().take(level).zip(plan.group) {
+                append_hash_key(value, &expr.ty, key, watch);
+            }
+        });
+    }
+    for expr in plan.group {
+        let value = borrowed(cx, expr)?;
+        if matches!(value, ValueRef::Bytes(text) if text.len() > PIECE) {
+            let value = value.to_owned();
+            cx.lend().watched(|watch| append_hash_key(&value, &expr.ty, key, watch))?;
+        } else {
+            append_hash_key_of(value, &expr.ty, key, &mut |_| true);
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of memory that the groups may take before rows are put off.
@@ -500,12 +686,16 @@ fn memory(cx: &ExecContext<'_, '_>) -> usize {
     cx.session.operator_memory(cx.session.variables.tmp_table_size)
 }
 
-/// Groups in order of their values, each followed by the row that sums it up.
-fn rollup_order(left: Option<&Group>, right: Option<&Group>, group: &[Expr], watch: Watch<'_>) -> Ordering {
-    let (Some(left), Some(right)) = (left, right) else { return Ordering::Equal };
-    let values = left.values.iter().zip(&right.values);
-    for (position, (expr, (left_value, right_value))) in group.iter().zip(values).enumerate() {
-        match (position < left.level, position < right.level) {
+/// Groups, each of which has values and a level, in order of their values, each followed by the row that sums it up.
+fn rollup_order(
+    (left, left_level): (&[Value], usize),
+    (right, right_level): (&[Value], usize),
+    group: &[Expr],
+    watch: Watch<'_>,
+) -> Ordering {
+    for (position, (expr, (left_value, right_value))) in group.iter().zip(left.iter().zip(right)).enumerate()
+    {
+        match (position < left_level, position < right_level) {
             (true, true) => {
                 let ordering = compare_typed(left_value.as_ref(), right_value.as_ref(), &expr.ty, watch);
                 if ordering != Ordering::Equal {

@@ -1,75 +1,52 @@
 //! Keys for hashing: bytes that are equal where values are, for groups, duplicates, joins and IN.
 
-use palisade_catalog::{Decimal, SqlType, Value, Watch};
+use palisade_catalog::{Decimal, SqlType, Value, ValueRef, Watch};
 
 use super::{Context, Domain, JsonSide};
 use crate::SqlResult;
 
 /// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates. Long values
 /// are [watched](palisade_catalog::watch).
+#[inline]
 pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Watch<'_>) {
+    append_hash_key_of(value.as_ref(), ty, out, watch);
+}
+
+/// The same of a value that is borrowed.
+pub fn append_hash_key_of(value: ValueRef<'_>, ty: &SqlType, out: &mut Vec<u8>, watch: Watch<'_>) {
     match value {
-        Value::Null => out.push(0),
-        Value::Int(v) => {
-            out.push(1);
-            out.extend_from_slice(&i128::from(*v).to_le_bytes());
-        }
-        Value::UInt(v) => {
-            out.push(1);
-            out.extend_from_slice(&i128::from(*v).to_le_bytes());
-        }
-        Value::Decimal(v) => {
+        ValueRef::Null => out.push(0),
+        ValueRef::Int(v) => append_signed(v, out),
+        ValueRef::UInt(v) => append_integer_key(i128::from(v), out),
+        ValueRef::Decimal(v) => {
             out.push(2);
-            append_decimal(v, out);
+            append_decimal(&v, out);
         }
-        Value::Float(v) => {
-            out.push(3);
-            out.extend_from_slice(&(f64::from(*v) + 0.0).to_le_bytes());
-        }
-        Value::Double(v) => {
-            out.push(3);
-            out.extend_from_slice(&(*v + 0.0).to_le_bytes());
-        }
-        Value::Bytes(v) => {
+        ValueRef::Float(v) => append_tagged(3, (f64::from(v) + 0.0).to_le_bytes(), out),
+        ValueRef::Double(v) => append_tagged(3, (v + 0.0).to_le_bytes(), out),
+        ValueRef::Bytes(v) => {
             out.push(4);
             if *ty == SqlType::Json {
                 return palisade_catalog::json::put_key_watched(v, out, watch);
             }
             ty.collation().get().sort_key_watched(v, out, watch);
         }
-        Value::Date(v) => {
-            out.push(5);
-            out.extend_from_slice(&v.packed().to_le_bytes());
-        }
-        Value::Time(v) => {
-            out.push(6);
-            out.extend_from_slice(&v.micros().to_le_bytes());
-        }
-        Value::DateTime(v) => {
-            out.push(7);
-            out.extend_from_slice(&v.packed().to_le_bytes());
-        }
-        Value::Timestamp(v) => {
-            out.push(8);
-            out.extend_from_slice(&v.0.to_le_bytes());
-        }
-        Value::Year(v) => {
-            out.push(9);
-            out.extend_from_slice(&v.to_le_bytes());
-        }
-        Value::Bit { bits, .. } => {
-            out.push(10);
-            out.extend_from_slice(&bits.to_le_bytes());
-        }
-        Value::Enum(v) => {
-            out.push(11);
-            out.extend_from_slice(&v.index.to_le_bytes());
-        }
-        Value::Set(v) => {
-            out.push(12);
-            out.extend_from_slice(&v.bits.to_le_bytes());
-        }
+        ValueRef::Date(v) => append_tagged(5, v.packed().to_le_bytes(), out),
+        ValueRef::Time(v) => append_tagged(6, v.micros().to_le_bytes(), out),
+        ValueRef::DateTime(v) => append_tagged(7, v.packed().to_le_bytes(), out),
+        ValueRef::Timestamp(v) => append_tagged(8, v.0.to_le_bytes(), out),
+        ValueRef::Year(v) => append_tagged(9, v.to_le_bytes(), out),
+        ValueRef::Bit { bits, .. } => append_tagged(10, bits.to_le_bytes(), out),
+        ValueRef::Enum { index, .. } => append_tagged(11, index.to_le_bytes(), out),
+        ValueRef::Set { bits, .. } => append_tagged(12, bits.to_le_bytes(), out),
     }
+}
+
+/// Appends the bytes of a kind of values.
+#[inline]
+fn append_tagged<const LENGTH: usize>(kind: u8, bytes: [u8; LENGTH], out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend_from_slice(&bytes);
 }
 
 /// Sign, scale and words of a number, 1.0 and 1.00 being one: how many words, and those.
@@ -81,8 +58,33 @@ fn append_decimal(number: &Decimal, out: &mut Vec<u8>) {
 }
 
 /// What [`append_domain_key`] appends of a number in [`Domain::Integer`].
+#[inline]
 pub fn append_integer_key(number: i128, out: &mut Vec<u8>) {
-    out.extend_from_slice(&number.to_le_bytes());
+    match i64::try_from(number) {
+        Ok(number) => append_signed(number, out),
+        Err(_) => {
+            out.push(WIDE_INTEGER);
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+}
+
+/// Begins an integer that 64 bits have no room for.
+const WIDE_INTEGER: u8 = 13;
+/// With the number of its bytes, begins any other one.
+const INTEGER: u8 = 16;
+
+/// Appends how many bytes an integer has, and these: a key of two or three has room in a
+/// [`KeyIndex`](super::keys::KeyIndex)'s table.
+#[inline]
+fn append_signed(number: i64, out: &mut Vec<u8>) {
+    // Small ones of either sign have few bytes.
+    let folded = ((number << 1) ^ (number >> 63)) as u64;
+    let used = 8 - folded.leading_zeros() / 8;
+    out.push(INTEGER + used as u8);
+    let end = out.len() + used as usize;
+    out.extend_from_slice(&folded.to_le_bytes());
+    out.truncate(end);
 }
 
 /// Appends bytes that are equal for values that compare equal in `domain`; false if the value is NULL there.

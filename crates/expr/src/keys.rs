@@ -1,7 +1,14 @@
-//! Numbering byte strings: the n-th one that differs from all before is number n. Duplicates are removed and
-//! groups are found with it.
+//! Numbering byte strings: the n-th one that differs from all before is number n. Duplicates are removed,
+//! groups are found and rows are joined with it.
 //!
-//! The strings lie one behind the other in one allocation, and the hash table holds their numbers only.
+//! A look-up in a large table costs what it misses in the caches. So a short string, such as that of a number
+//! or two, lies in the table itself; of a long one the table has the hash, which nearly always decides, and
+//! the place:
+//!
+//! ```text
+//!   short   15 bytes, padded with zeros | length           number
+//!   long    hash (8)  | place (7)       | LONG             number
+//! ```
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -9,12 +16,28 @@ use std::hash::BuildHasher;
 /// Byte strings, numbered in the order in which they came first.
 #[derive(Debug, Clone, Default)]
 pub struct KeyIndex {
-    table: HashTable<usize>,
-    bytes: Vec<u8>,
-    /// Where each one ends; it begins where the one before ends.
-    ends: Vec<usize>,
+    table: HashTable<Entry>,
+    count: usize,
+    /// The long ones, each behind its length in 8 bytes.
+    long: Vec<u8>,
     hasher: DefaultHashBuilder,
 }
+
+/// A string in the table.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    words: [u64; 2],
+    number: usize,
+}
+
+/// Bytes of a short string at most.
+const SHORT: usize = 15;
+/// What a long string has in the place of the length.
+const LONG: u64 = u8::MAX as u64;
+/// Bits of the place of a long string.
+const PLACE_BITS: u32 = 56;
+/// Bytes of a long string's length.
+const LENGTH: usize = 8;
 
 /// What [`KeyIndex::number`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,25 +48,87 @@ pub enum Numbered {
     Known(usize),
 }
 
+/// The words of a short string.
+#[inline]
+fn short_words(key: &[u8]) -> Option<[u64; 2]> {
+    let mut bytes = [0; SHORT + 1];
+    bytes.get_mut(..SHORT)?.get_mut(..key.len())?.copy_from_slice(key);
+    let [low, high] = [bytes.first_chunk()?, bytes.last_chunk()?].map(|word| u64::from_le_bytes(*word));
+    Some([low, high | (key.len() as u64) << PLACE_BITS])
+}
+
+/// The long string at a place.
+#[inline]
+fn long_at(long: &[u8], place: usize) -> Option<&[u8]> {
+    let (length, rest) = long.get(place..)?.split_first_chunk::<LENGTH>()?;
+    rest.get(..u64::from_le_bytes(*length) as usize)
+}
+
+impl Entry {
+    /// Where it is among the long strings, if it is long.
+    #[inline]
+    fn place(&self) -> Option<usize> {
+        let [_, high] = self.words;
+        (high >> PLACE_BITS == LONG).then_some((high & !(LONG << PLACE_BITS)) as usize)
+    }
+}
+
 impl KeyIndex {
     /// The number of `key`, a new one if it has none.
+    #[inline]
     pub fn number(&mut self, key: &[u8]) -> Numbered {
-        let KeyIndex { table, bytes, ends, hasher } = self;
-        let hash = hasher.hash_one(key);
-        if let Some(number) = table.find(hash, |&number| key_at(bytes, ends, number) == key) {
-            return Numbered::Known(*number);
+        let short = short_words(key);
+        let hash = self.hash(key, short);
+        if let Some(number) = self.look_up(key, short, hash) {
+            return Numbered::Known(number);
         }
-        let number = ends.len();
-        bytes.extend_from_slice(key);
-        ends.push(bytes.len());
-        table.insert_unique(hash, number, |&number| hasher.hash_one(key_at(bytes, ends, number)));
+        self.add(key, short, hash)
+    }
+
+    fn add(&mut self, key: &[u8], short: Option<[u64; 2]>, hash: u64) -> Numbered {
+        let words = short.unwrap_or_else(|| {
+            let place = self.long.len() as u64;
+            assert!(place >> PLACE_BITS == 0, "memory has fewer bytes");
+            self.long.extend_from_slice(&(key.len() as u64).to_le_bytes());
+            self.long.extend_from_slice(key);
+            [hash, place | LONG << PLACE_BITS]
+        });
+        let number = self.count;
+        self.count += 1;
+        let hasher = &self.hasher;
+        self.table.insert_unique(hash, Entry { words, number }, |entry| match (entry.place(), entry.words) {
+            (Some(_), [hash, _]) => hash,
+            (None, words) => hasher.hash_one(words),
+        });
         Numbered::New(number)
     }
 
+    #[inline]
+    fn hash(&self, key: &[u8], short: Option<[u64; 2]>) -> u64 {
+        match short {
+            Some(words) => self.hasher.hash_one(words),
+            None => self.hasher.hash_one(key),
+        }
+    }
+
+    #[inline]
+    fn look_up(&self, key: &[u8], short: Option<[u64; 2]>, hash: u64) -> Option<usize> {
+        let entry = match short {
+            Some(words) => self.table.find(hash, |entry| entry.words == words),
+            None => self.table.find(hash, |entry| {
+                let [known, _] = entry.words;
+                let known = entry.place().filter(|_| known == hash);
+                known.is_some_and(|place| long_at(&self.long, place) == Some(key))
+            }),
+        };
+        entry.map(|entry| entry.number)
+    }
+
     /// The number of a key that has been taken in.
+    #[inline]
     pub fn find(&self, key: &[u8]) -> Option<usize> {
-        let hash = self.hasher.hash_one(key);
-        self.table.find(hash, |&number| key_at(&self.bytes, &self.ends, number) == key).copied()
+        let short = short_words(key);
+        self.look_up(key, short, self.hash(key, short))
     }
 
     /// Whether a key has been taken in.
@@ -59,20 +144,14 @@ impl KeyIndex {
     /// Forgets all of them.
     pub fn clear(&mut self) {
         self.table.clear();
-        self.bytes.clear();
-        self.ends.clear();
+        self.long.clear();
+        self.count = 0;
     }
 
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
-        self.bytes.len() + 24 * self.ends.len()
+        self.long.len() + (size_of::<Entry>() + size_of::<Entry>() / 2) * self.count
     }
-}
-
-fn key_at<'b>(bytes: &'b [u8], ends: &[usize], number: usize) -> &'b [u8] {
-    let end = |number: usize| ends.get(number).copied();
-    let start = number.checked_sub(1).and_then(end).unwrap_or(0);
-    end(number).and_then(|end| bytes.get(start..end)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -92,7 +171,10 @@ mod tests {
                 index.clear();
                 model.clear();
             }
-            let key: Vec<u8> = (0..random.below(4)).map(|_| random.below(9) as u8).collect();
+            let mut key: Vec<u8> = (0..random.below(4)).map(|_| random.below(9) as u8).collect();
+            // Some are longer than what lies in the table, and some have zeros where short ones are padded.
+            let length = [0, 0, SHORT - 1, SHORT, SHORT + 1, 40][random.below(6) as usize];
+            key.resize(key.len().max(length), random.below(2) as u8);
             let next = model.len();
             let expected = match model.get(&key) {
                 Some(number) => Numbered::Known(*number),
