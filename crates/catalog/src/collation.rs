@@ -246,15 +246,15 @@ impl Collation {
 
     /// A number for the beginning of a text: where two texts' numbers differ, the texts compare as the
     /// numbers do. Sorting seldom has to look further.
-    pub fn order_prefix(&self, text: &[u8]) -> u64 {
+    pub fn order_prefix(&self, text: &[u8]) -> u128 {
         let pad = self.pad();
         match self.order {
             Order::Binary if pad.is_none() => {
-                let mut first = [0; 8];
+                let mut first = [0; 16];
                 first.iter_mut().zip(text).for_each(|(first, byte)| *first = *byte);
-                u64::from_be_bytes(first)
+                u128::from_be_bytes(first)
             }
-            Order::Uca900 => match text.first_chunk::<4>() {
+            Order::Uca900 => match text.first_chunk::<FIRST_WEIGHTS>() {
                 Some(first) if first.iter().all(|byte| byte.is_ascii() && weights::uca_ascii(*byte) != 0) => {
                     first_weights(first.map(weights::uca_ascii).into_iter(), pad)
                 }
@@ -437,10 +437,13 @@ fn compare_ascii_first(
     rest(from(left, same), from(right, same))
 }
 
-/// The first four weights, the first one highest.
-fn first_weights(weights: impl Iterator<Item = u16>, pad: Option<u16>) -> u64 {
+/// Weights of a [`Collation::order_prefix`].
+const FIRST_WEIGHTS: usize = 8;
+
+/// The first weights, the first one highest.
+fn first_weights(weights: impl Iterator<Item = u16>, pad: Option<u16>) -> u128 {
     let endless = weights.chain(std::iter::repeat(pad.unwrap_or(0)));
-    endless.take(4).fold(0, |number, weight| number << 16 | u64::from(weight))
+    endless.take(FIRST_WEIGHTS).fold(0, |number, weight| number << 16 | u128::from(weight))
 }
 
 fn compare_weights(

@@ -22,6 +22,10 @@ use crate::value::{Value, ValueRef};
 use crate::watch::{PIECE, Watch, pieces};
 use smallvec::SmallVec;
 
+mod excerpt;
+
+pub use excerpt::RowExcerpt;
+
 const HEADER: usize = 3;
 /// Flag: end offsets have 4 bytes.
 const WIDE_OFFSETS: u8 = 1;

@@ -1,14 +1,23 @@
 //! Rows set aside: an operator that needs its whole input keeps what the slots hold of each row here. The
 //! bytes of stored rows lie one behind the other in chunks, and their table is held once, not once a row: a
-//! reference count that all workers share is dearer than the row.
+//! reference count that all workers share is dearer than the row. Of a row of which the statement reads some
+//! columns only an [excerpt](RowExcerpt) is kept.
+//!
+//! ```text
+//!   cell   which chunk, and where in it          chunk   ... | length | stamp | bytes | ...
+//! ```
+//!
+//! An excerpt has no stamp: what reads rows to change them reads them whole.
 
 use std::sync::Arc;
 
 use palisade_catalog::ValueRef;
+use palisade_catalog::row::RowExcerpt;
 use palisade_engine::{RowStamp, Table};
 use palisade_expr::context::{Frame, view};
 use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlError, SqlResult};
+use palisade_plan::Operator;
 
 use super::spill::row::{RowTables, append_slot, append_stored};
 
@@ -19,6 +28,8 @@ pub struct KeptRows {
     width: usize,
     /// The table of each slot whose rows are kept as bytes.
     tables: Vec<Option<Arc<Table>>>,
+    /// Of each slot which part of its rows is kept; for those beyond it is all.
+    excerpts: Vec<Option<Arc<RowExcerpt>>>,
     cells: Vec<Cell>,
     bytes: Chunks,
     /// What is not a stored row.
@@ -27,11 +38,36 @@ pub struct KeptRows {
     others_size: usize,
 }
 
+/// Where what is kept of a slot is.
 #[derive(Debug, Clone, Copy)]
-enum Cell {
-    Stored { place: Place, len: u32, stamp: RowStamp },
-    Other(usize),
+struct Cell(u64);
+
+impl Cell {
+    const OTHER: u64 = 1 << 63;
+
+    fn stored(Place { chunk, start }: Place) -> Cell {
+        Cell(u64::from(chunk) << 32 | u64::from(start))
+    }
+
+    fn other(number: usize) -> Cell {
+        Cell(number as u64 | Cell::OTHER)
+    }
+
+    /// The number of what is not a stored row.
+    #[inline]
+    fn as_other(self) -> Option<usize> {
+        (self.0 & Cell::OTHER != 0).then_some((self.0 & !Cell::OTHER) as usize)
+    }
+
+    #[inline]
+    fn place(self) -> Place {
+        Place { chunk: (self.0 >> 32) as u32, start: self.0 as u32 }
+    }
 }
+
+/// Bytes of a stored row's length, and of its stamp.
+const LENGTH: usize = size_of::<u32>();
+const STAMP: usize = 2 * size_of::<u64>();
 
 /// Bytes in chunks: what is put in is never copied again, as it would be when one allocation grows.
 #[derive(Debug, Default)]
@@ -63,25 +99,42 @@ impl Chunks {
         }
     }
 
-    fn push(&mut self, bytes: &[u8]) -> SqlResult<Place> {
+    /// Where the next bytes are put, at most `most`: a chunk with room for them, and their place.
+    fn room(&mut self, most: usize) -> SqlResult<(&mut Vec<u8>, Place)> {
         // The first one grows, so that few rows take little; the others are allocated at once.
-        let fits = self.chunks.last().is_some_and(|last| last.len() + bytes.len() <= CHUNK);
+        let fits = self.chunks.last().is_some_and(|last| last.len() + most <= CHUNK);
         if !fits {
             let capacity = if self.chunks.is_empty() { 0 } else { CHUNK };
             let spare = self.spare.pop();
-            self.chunks.push(spare.unwrap_or_else(|| Vec::with_capacity(capacity.max(bytes.len()))));
+            self.chunks.push(spare.unwrap_or_else(|| Vec::with_capacity(capacity.max(most))));
         }
         let chunk = self.chunks.len() - 1;
         let last = self.chunks.at_mut(chunk)?;
         let start = last.len() as u32;
-        last.extend_from_slice(bytes);
-        self.len += bytes.len();
-        Ok(Place { chunk: chunk as u32, start })
+        Ok((last, Place { chunk: chunk as u32, start }))
     }
 
-    fn get(&self, place: Place, len: u32) -> SqlResult<&[u8]> {
-        let start = place.start as usize;
-        self.chunks.at(place.chunk as usize)?.part(start..start + len as usize)
+    /// Puts in what `append` appends, behind its length.
+    fn push(&mut self, most: usize, append: impl FnOnce(&mut Vec<u8>)) -> SqlResult<Place> {
+        let (chunk, place) = self.room(LENGTH + most)?;
+        let start = chunk.len();
+        chunk.extend_from_slice(&[0; LENGTH]);
+        append(chunk);
+        let length = (chunk.len() - start - LENGTH) as u32;
+        if let Some(known) = chunk.get_mut(start..start + LENGTH) {
+            known.copy_from_slice(&length.to_le_bytes());
+        }
+        self.len += LENGTH + length as usize;
+        Ok(place)
+    }
+
+    #[inline]
+    fn get(&self, place: Place) -> SqlResult<&[u8]> {
+        let from = self.chunks.at(place.chunk as usize)?.get(place.start as usize..).unwrap_or_default();
+        let bytes = from
+            .split_first_chunk()
+            .and_then(|(length, rest)| rest.get(..u32::from_le_bytes(*length) as usize));
+        bytes.ok_or_else(|| SqlError::internal("a row that is kept has a place"))
     }
 
     fn clear(&mut self) {
@@ -104,13 +157,20 @@ const FIRST_ROWS: usize = 128;
 const FIRST_BYTES: usize = 32 << 10;
 
 impl KeptRows {
+    /// For the rows that `plan` places in these slots.
+    pub fn of(plan: &Operator, slots: &[usize]) -> KeptRows {
+        let excerpts = slots.iter().map(|slot| plan.excerpt(*slot).cloned()).collect();
+        KeptRows { excerpts, ..KeptRows::default() }
+    }
+
     /// Puts in what `slots` of the frame hold now. The same slots each time.
     pub fn push(&mut self, frame: &Frame, slots: &[usize]) -> SqlResult<()> {
         if self.tables.is_empty() {
             self.width = slots.len();
             self.tables.resize(self.width, None);
+            self.excerpts.resize(self.width, None);
         }
-        for (slot, known) in slots.iter().zip(&mut self.tables) {
+        for ((slot, known), excerpt) in slots.iter().zip(&mut self.tables).zip(&self.excerpts) {
             let slot = frame.slots.at(*slot)?;
             let cell = match slot.stored() {
                 Some((table, row, stamp))
@@ -118,15 +178,21 @@ impl KeptRows {
                 {
                     if self.cells.is_empty() {
                         self.cells.reserve(FIRST_ROWS * slots.len());
-                        self.bytes.reserve((row.len() * FIRST_ROWS).min(FIRST_BYTES));
+                        self.bytes.reserve(((LENGTH + STAMP + row.len()) * FIRST_ROWS).min(FIRST_BYTES));
                     }
-                    Cell::Stored { place: self.bytes.push(row)?, len: row.len() as u32, stamp }
+                    Cell::stored(match excerpt {
+                        Some(excerpt) => {
+                            let row = view(table, row)?;
+                            self.bytes.push(row.bytes().len(), |out| excerpt.append(&row, out))?
+                        }
+                        None => self.bytes.push(STAMP + row.len(), |out| append_whole(row, stamp, out))?,
+                    })
                 }
                 _ => {
                     let kept = slot.keep();
                     self.others_size += kept.size();
                     self.others.push(kept);
-                    Cell::Other(self.others.len() - 1)
+                    Cell::other(self.others.len() - 1)
                 }
             };
             self.cells.push(cell);
@@ -134,13 +200,28 @@ impl KeptRows {
         Ok(())
     }
 
+    /// The bytes of a stored row that is kept of the `number`th slot, and its stamp.
+    #[inline]
+    fn stored(&self, number: usize, cell: Cell) -> SqlResult<(&[u8], RowStamp)> {
+        let bytes = self.bytes.get(cell.place())?;
+        if self.excerpts.at(number)?.is_some() {
+            return Ok((bytes, RowStamp::from_words([0; 2])));
+        }
+        let parts = bytes.split_first_chunk::<{ STAMP / 2 }>().and_then(|(writer, rest)| {
+            let (roll, row) = rest.split_first_chunk::<{ STAMP / 2 }>()?;
+            Some((row, RowStamp::from_words([writer, roll].map(|word| u64::from_le_bytes(*word)))))
+        });
+        parts.ok_or_else(|| SqlError::internal("a row that is kept has a stamp"))
+    }
+
     /// The value of a column of what the row has of its `number`th slot.
     pub fn value(&self, row: usize, number: usize, column: usize) -> SqlResult<ValueRef<'_>> {
-        match self.cells.at(row * self.width + number)? {
-            Cell::Other(other) => self.others.at(*other)?.value(column),
-            Cell::Stored { place, len, .. } => {
+        let cell = *self.cells.at(row * self.width + number)?;
+        match cell.as_other() {
+            Some(other) => self.others.at(other)?.value(column),
+            None => {
                 let table = table_of(self.tables.at(number)?)?;
-                Ok(view(table, self.bytes.get(*place, *len)?)?.column(column))
+                Ok(view(table, self.stored(number, cell)?.0)?.column(column))
             }
         }
     }
@@ -148,13 +229,13 @@ impl KeptRows {
     /// Puts a row back into the frame's slots; it is gone from here.
     pub fn restore(&mut self, row: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
         let first = row * self.width;
-        let cells = self.cells.part(first..first + self.width)?.iter();
-        for ((cell, slot), table) in cells.zip(slots).zip(&self.tables) {
-            let slot = frame.slots.at_mut(*slot)?;
-            match cell {
-                Cell::Other(other) => *slot = std::mem::take(self.others.at_mut(*other)?),
-                Cell::Stored { place, len, stamp } => {
-                    slot.set_row(table_of(table)?, self.bytes.get(*place, *len)?, *stamp);
+        for (number, slot) in slots.iter().enumerate().take(self.width) {
+            let (cell, slot) = (*self.cells.at(first + number)?, frame.slots.at_mut(*slot)?);
+            match cell.as_other() {
+                Some(other) => *slot = std::mem::take(self.others.at_mut(other)?),
+                None => {
+                    let (row, stamp) = self.stored(number, cell)?;
+                    slot.set_row(table_of(self.tables.at(number)?)?, row, stamp);
                 }
             }
         }
@@ -165,13 +246,13 @@ impl KeptRows {
     #[inline]
     pub fn show(&self, row: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
         let first = row * self.width;
-        let cells = self.cells.part(first..first + self.width)?.iter();
-        for ((cell, slot), table) in cells.zip(slots).zip(&self.tables) {
-            let slot = frame.slots.at_mut(*slot)?;
-            match cell {
-                Cell::Other(other) => *slot = self.others.at(*other)?.clone(),
-                Cell::Stored { place, len, stamp } => {
-                    slot.set_row(table_of(table)?, self.bytes.get(*place, *len)?, *stamp);
+        for (number, slot) in slots.iter().enumerate().take(self.width) {
+            let (cell, slot) = (*self.cells.at(first + number)?, frame.slots.at_mut(*slot)?);
+            match cell.as_other() {
+                Some(other) => *slot = self.others.at(other)?.clone(),
+                None => {
+                    let (row, stamp) = self.stored(number, cell)?;
+                    slot.set_row(table_of(self.tables.at(number)?)?, row, stamp);
                 }
             }
         }
@@ -180,12 +261,14 @@ impl KeptRows {
 
     /// Room for rows of the same slots, without any.
     pub fn like(&self) -> KeptRows {
-        KeptRows { width: self.width, tables: self.tables.clone(), ..Self::default() }
+        let (tables, excerpts) = (self.tables.clone(), self.excerpts.clone());
+        KeptRows { width: self.width, tables, excerpts, ..Self::default() }
     }
 
     /// Makes ready for rows that are moved from `other`, whose slots are the same.
     pub fn set_like(&mut self, other: &KeptRows) {
         self.width = other.width;
+        self.excerpts.clone_from(&other.excerpts);
         self.tables.resize(self.width, None);
         for (own, known) in self.tables.iter_mut().zip(&other.tables) {
             if own.is_none() {
@@ -197,16 +280,16 @@ impl KeptRows {
     /// Moves a row to the end of `target`, which has the same slots.
     pub fn move_to(&mut self, row: usize, target: &mut KeptRows) -> SqlResult<()> {
         for cell in self.cells.part(row * self.width..(row + 1) * self.width)? {
-            target.cells.push(match cell {
-                Cell::Stored { place, len, stamp } => {
-                    let place = target.bytes.push(self.bytes.get(*place, *len)?)?;
-                    Cell::Stored { place, len: *len, stamp: *stamp }
+            target.cells.push(match cell.as_other() {
+                None => {
+                    let bytes = self.bytes.get(cell.place())?;
+                    Cell::stored(target.bytes.push(bytes.len(), |out| out.extend_from_slice(bytes))?)
                 }
-                Cell::Other(other) => {
-                    let kept = std::mem::take(self.others.at_mut(*other)?);
+                Some(other) => {
+                    let kept = std::mem::take(self.others.at_mut(other)?);
                     target.others_size += kept.size();
                     target.others.push(kept);
-                    Cell::Other(target.others.len() - 1)
+                    Cell::other(target.others.len() - 1)
                 }
             });
         }
@@ -216,11 +299,12 @@ impl KeptRows {
     /// Appends what it has of a row to a record.
     pub fn append_row(&self, row: usize, tables: &mut RowTables, out: &mut Vec<u8>) -> SqlResult<()> {
         let cells = self.cells.part(row * self.width..(row + 1) * self.width)?;
-        for (cell, table) in cells.iter().zip(&self.tables) {
-            match cell {
-                Cell::Other(other) => append_slot(self.others.at(*other)?, tables, out),
-                Cell::Stored { place, len, stamp } => {
-                    append_stored(table_of(table)?, self.bytes.get(*place, *len)?, *stamp, tables, out);
+        for (number, (cell, table)) in cells.iter().zip(&self.tables).enumerate() {
+            match cell.as_other() {
+                Some(other) => append_slot(self.others.at(other)?, tables, out),
+                None => {
+                    let (row, stamp) = self.stored(number, *cell)?;
+                    append_stored(table_of(table)?, row, stamp, tables, out);
                 }
             }
         }
@@ -235,13 +319,13 @@ impl KeptRows {
     /// About how many bytes of what it has of a row a record takes.
     pub fn row_size(&self, row: usize) -> SqlResult<usize> {
         let cells = self.cells.part(row * self.width..(row + 1) * self.width)?.iter();
-        Ok(cells.map(|cell| self.cell_size(cell)).sum())
+        cells.enumerate().map(|(number, cell)| self.cell_size(number, *cell)).sum()
     }
 
-    fn cell_size(&self, cell: &Cell) -> usize {
-        match cell {
-            Cell::Other(other) => self.others.get(*other).map_or(0, Slot::size),
-            Cell::Stored { len, .. } => size_of::<Cell>() + *len as usize,
+    fn cell_size(&self, number: usize, cell: Cell) -> SqlResult<usize> {
+        match cell.as_other() {
+            Some(other) => Ok(self.others.get(other).map_or(0, Slot::size)),
+            None => Ok(size_of::<Cell>() + self.stored(number, cell)?.0.len()),
         }
     }
 
@@ -268,6 +352,12 @@ impl KeptRows {
     }
 }
 
+/// Appends a row as it is kept whole.
+fn append_whole(row: &[u8], stamp: RowStamp, out: &mut Vec<u8>) {
+    stamp.to_words().into_iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    out.extend_from_slice(row);
+}
+
 /// The table of the stored rows of a slot.
 fn table_of(known: &Option<Arc<Table>>) -> SqlResult<&Arc<Table>> {
     known.as_ref().ok_or_else(|| SqlError::internal("a stored row has a table"))
@@ -282,8 +372,8 @@ mod tests {
         let mut chunks = Chunks::default();
         for _ in 0..100 {
             chunks.reserve(1000);
-            let place = chunks.push(b"row").unwrap();
-            assert_eq!(chunks.get(place, 3).unwrap(), b"row");
+            let place = chunks.push(3, |out| out.extend_from_slice(b"row")).unwrap();
+            assert_eq!(chunks.get(place).unwrap(), b"row");
             chunks.forget();
             assert_eq!((chunks.len, chunks.chunks.len(), chunks.spare.len()), (0, 0, 1));
         }

@@ -17,6 +17,7 @@
 //! | [`kept`] | rows set aside |
 //! | `noted` | measuring an operator |
 //! | [`sort`] | sorting, limits |
+//! | `packed` | sort keys as numbers |
 //! | [`distinct`] | removing duplicates |
 //! | [`spill`] | rows in temporary files |
 //! | [`set`] | UNION and its kin, derived tables |
@@ -37,6 +38,7 @@ pub mod join;
 pub mod kept;
 pub mod loose;
 mod noted;
+mod packed;
 pub mod recursive;
 pub mod run;
 pub mod scan;
@@ -144,7 +146,10 @@ impl State {
             Operator::Aggregate { input, .. } => {
                 State::Aggregate(Box::new(aggregate::AggregateState::new(State::new(input))))
             }
-            Operator::Sort { input, .. } => State::Sort(Box::new(sort::SortState::new(State::new(input)))),
+            Operator::Sort { input, slots, .. } => {
+                let rows = kept::KeptRows::of(input, slots);
+                State::Sort(Box::new(sort::SortState::new(State::new(input), rows)))
+            }
             Operator::Project { input, .. } => {
                 State::Project { input: Box::new(State::new(input)), pending: false }
             }

@@ -1,8 +1,9 @@
 //! Sorting and limits.
 //!
-//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is the
-//! beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is
-//! read in the row that is kept anyway, when two beginnings are alike.
+//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is what of the
+//! row's keys [has room](super::packed), and decides nearly always. A key that is a column is not copied: it
+//! is read in the row that is kept anyway, when two numbers are alike. Where a limit wants few rows, those
+//! that come after the last one wanted so far are not kept.
 //!
 //! When the rows take more memory than they may ([`SessionState::operator_memory`]), they are put in order
 //! and written to a temporary file as a run, and the next rows are read; in the end the runs are
@@ -31,11 +32,12 @@ use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
 #[cfg(doc)]
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Context, SqlAttempt, SqlResult};
+use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Limit, Operator};
 use palisade_session::work::Work;
 
 use super::kept::KeptRows;
+use super::packed::{KeyPacking, Packed};
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use super::{ExecContext, State, limit_values};
 
@@ -66,7 +68,7 @@ fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
         ValueRef::DateTime(value) if matches!(ty, SqlType::DateTime { .. }) => Some(value.packed()),
         // JSON has an order of its own
         ValueRef::Bytes(text) if ty.is_string() && *ty != SqlType::Json => {
-            Some(ty.collation().get().order_prefix(text))
+            Some((ty.collation().get().order_prefix(text) >> u64::BITS) as u64)
         }
         _ => None,
     }
@@ -159,8 +161,8 @@ impl Keys {
 /// A row in the order.
 #[derive(Debug, Clone, Copy)]
 struct Ranked {
-    /// With the bits turned over if the first key descends.
-    prefix: Prefix,
+    /// The keys, as far as they have room. Where these differ, they decide.
+    packed: Packed,
     row: usize,
 }
 
@@ -181,10 +183,11 @@ pub struct SortState {
     input: State,
     rows: KeptRows,
     keys: Option<Keys>,
+    packing: KeyPacking,
     /// The rows held, in order once all are here.
     ranked: Vec<Ranked>,
-    /// Some row has no prefix.
-    without_prefixes: bool,
+    /// Keys of some row could not be packed: what is says nothing.
+    is_unpacked: bool,
     /// Bytes of the first keys that are texts: what comparing them costs.
     text_bytes: usize,
     /// If the first keys are texts, one of them, and how many of its bytes all have in common.
@@ -193,6 +196,9 @@ pub struct SortState {
     longest_row: usize,
     /// How many rows are wanted; asked once.
     wanted: Option<usize>,
+    /// The keys of the last row that is wanted of those that have come, if there are so many and all keys are
+    /// columns: no row is kept that does not come before it.
+    last_wanted: Option<Box<[Value]>>,
     pending: bool,
     phase: Phase,
     next: usize,
@@ -241,18 +247,20 @@ const MOST_COMMON: usize = 256;
 const LONGEST_RUN: usize = 8192;
 
 impl SortState {
-    /// A sort of `input` before its first row.
-    pub fn new(input: State) -> Self {
+    /// A sort of `input`, whose rows are set aside in `rows`, before its first row.
+    pub fn new(input: State, rows: KeptRows) -> Self {
         SortState {
             input,
-            rows: KeptRows::default(),
+            rows,
             keys: None,
+            packing: KeyPacking::default(),
             ranked: Vec::new(),
-            without_prefixes: false,
+            is_unpacked: false,
             text_bytes: 0,
             common: None,
             longest_row: 0,
             wanted: None,
+            last_wanted: None,
             pending: false,
             phase: Phase::Collecting,
             next: 0,
@@ -263,7 +271,7 @@ impl SortState {
     /// Goes back before the first row and forgets all rows: the input may depend on outer ones.
     pub fn reset(&mut self) {
         let input = std::mem::replace(&mut self.input, State::Nothing);
-        *self = SortState::new(input);
+        *self = SortState::new(input, self.rows.like());
         self.input.reset();
     }
 
@@ -308,7 +316,7 @@ impl SortState {
             Phase::Ranking { .. } => self.rank(cx, plan),
             Phase::Sorting { .. } => self.put_in_order(cx, plan, wanted),
             Phase::Distinguishing { .. } => self.distinguish(cx, plan, wanted),
-            Phase::Dropping { .. } => self.drop_unwanted(cx),
+            Phase::Dropping { .. } => self.drop_unwanted(cx, plan),
             Phase::Writing { .. } => self.write(cx),
             Phase::Merging(_) | Phase::Complete => Ok(()),
         }
@@ -331,6 +339,13 @@ impl SortState {
                 }
                 self.pending = true;
             }
+            if let Some(last) = &self.last_wanted
+                && is_beyond(cx, plan.keys, last)?
+            {
+                self.pending = false;
+                cx.take_turns(1)?;
+                continue;
+            }
             self.keep(cx, plan)?;
             self.pending = false;
             cx.session.charge(self.size())?;
@@ -347,21 +362,23 @@ impl SortState {
     fn rank(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let Phase::Ranking { next, from, reason } = &mut self.phase else { return Ok(()) };
         if let Some(keys) = self.keys.as_ref().filter(|_| self.common.is_some()) {
-            let first = plan.keys.at(0)?;
             while *next < self.ranked.len() {
                 let end = self.ranked.len().min(*next + PART);
                 for ranked in self.ranked.iter_mut().take(end).skip(*next) {
-                    if let ValueRef::Bytes(text) = keys.get(&self.rows, ranked.row, 0)? {
-                        let text = ValueRef::Bytes(text.get(*from..).unwrap_or_default());
-                        ranked.prefix = prefix_of(text, first).unwrap_or_default();
-                    }
+                    let text = match keys.get(&self.rows, ranked.row, 0)? {
+                        ValueRef::Bytes(text) => ValueRef::Bytes(text.get(*from..).unwrap_or_default()),
+                        other => other,
+                    };
+                    let packed = self.packing.pack(plan.keys, |_| Ok::<_, SqlError>(text))?;
+                    self.is_unpacked |= packed.is_none();
+                    ranked.packed = packed.unwrap_or_default();
                 }
                 *next = end;
                 cx.take_turns(PART as u32 / 8)?;
             }
         }
-        if self.without_prefixes {
-            self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
+        if self.is_unpacked {
+            self.ranked.iter_mut().for_each(|ranked| ranked.packed = Packed::default());
         }
         let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
         let average = (self.text_bytes + computed) / self.ranked.len().max(1);
@@ -390,35 +407,42 @@ impl SortState {
 
     /// Keeps the current row.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
-        let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
+        let keys = self.keys.get_or_insert_with(|| {
+            self.packing = KeyPacking::new(plan.keys);
+            Keys::new(plan.keys, plan.slots)
+        });
         let known = keys.bytes;
         cx.evaluate(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
         let before = self.rows.size() + known;
         self.rows.push(&cx.state.frame, plan.slots)?;
-        let first = keys.get(&self.rows, row, 0)?;
         let key = plan.keys.at(0)?;
-        let prefix = match first {
-            ValueRef::Bytes(text) if is_text(key) => {
+        let packed = if is_text(key) {
+            if let ValueRef::Bytes(text) = keys.get(&self.rows, row, 0)? {
                 self.text_bytes += text.len();
                 let (known, common) = self.common.get_or_insert_with(|| {
                     let known = text.get(..MOST_COMMON).unwrap_or(text);
                     (known.into(), known.len())
                 });
                 *common = key.expr.ty.collation().get().common_beginning(known, text).min(*common);
-                // It is found when all of them are known.
-                Some(Prefix::default())
             }
-            ValueRef::Bytes(text) => {
+            // It is found when all of them are known.
+            Some(Packed::default())
+        } else {
+            if let ValueRef::Bytes(text) = keys.get(&self.rows, row, 0)? {
                 self.text_bytes += text.len();
-                None
             }
-            _ => prefix_of(first, key),
+            self.packing.pack(plan.keys, |number| keys.get(&self.rows, row, number))?
         };
         self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
-        self.without_prefixes |= prefix.is_none();
-        self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), row });
+        self.is_unpacked |= packed.is_none();
+        self.ranked.push(Ranked { packed: packed.unwrap_or_default(), row });
         Ok(())
+    }
+
+    /// How many of the keys are equal where what is packed of two rows is.
+    fn decided(&self) -> usize {
+        if self.is_unpacked { 0 } else { self.packing.decided }
     }
 
     /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the
@@ -429,13 +453,16 @@ impl SortState {
         plan: &Sorting<'_>,
         wanted: usize,
     ) -> SqlAttempt<()> {
+        let decided = self.decided();
         let (Phase::Sorting { sort, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
             // There is no row.
             self.phase = Phase::Complete;
             return Ok(());
         };
-        sort_in_turns(cx, sort, |left, right, watch| match left.prefix.cmp(&right.prefix) {
-            Ordering::Equal => compare_kept(&self.rows, keys, plan.keys, (left.row, right.row), watch),
+        sort_in_turns(cx, sort, |left, right, watch| match left.packed.cmp(&right.packed) {
+            Ordering::Equal => {
+                compare_kept(&self.rows, keys, (plan.keys, decided), (left.row, right.row), watch)
+            }
             different => Ok(different),
         })?;
         let reason = *reason;
@@ -457,6 +484,7 @@ impl SortState {
         plan: &Sorting<'_>,
         wanted: usize,
     ) -> SqlAttempt<()> {
+        let decided = self.decided();
         let (Phase::Distinguishing { next, kept, reason }, Some(keys)) = (&mut self.phase, &self.keys) else {
             return Ok(());
         };
@@ -465,10 +493,11 @@ impl SortState {
                 let row = *self.ranked.at(*next)?;
                 *next += 1;
                 let is_new = match kept.checked_sub(1).and_then(|last| self.ranked.get(last)) {
-                    Some(last) if last.prefix == row.prefix => {
+                    Some(last) if last.packed == row.packed => {
                         let rows = (last.row, row.row);
-                        let compare =
-                            |watch: Watch<'_>| compare_kept(&self.rows, keys, plan.keys, rows, watch);
+                        let compare = |watch: Watch<'_>| {
+                            compare_kept(&self.rows, keys, (plan.keys, decided), rows, watch)
+                        };
                         cx.lend().in_one_go(|cx| cx.watched(compare))?? != Ordering::Equal
                     }
                     _ => true,
@@ -509,10 +538,10 @@ impl SortState {
             cx.execution.work.add(Work::CreatedTmpFiles, 1);
             Box::new(SortedRuns::new(cx.execution.engine, memory(cx)))
         });
-        while let Some(Ranked { prefix, row }) = self.ranked.get(*next) {
+        while let Some(Ranked { packed, row }) = self.ranked.get(*next) {
             runs.make_room()?;
             let append = |tables: &mut _, out: &mut _| self.rows.append_row(*row, tables, out);
-            runs.push(*prefix, keys.computed_of(*row)?, append)?;
+            runs.push(packed.high, keys.computed_of(*row)?, append)?;
             *next += 1;
             cx.take_turns(1)?;
         }
@@ -523,7 +552,7 @@ impl SortState {
                 self.ranked.clear();
             }
             // Others want the memory that the next run would have found here.
-            false => (self.rows, self.ranked) = (KeptRows::default(), Vec::new()),
+            false => (self.rows, self.ranked) = (self.rows.like(), Vec::new()),
         }
         keys.forget_rows();
         self.text_bytes = 0;
@@ -532,18 +561,18 @@ impl SortState {
             return Ok(());
         }
         // Nothing is held any more but what is merged.
-        (self.rows, self.ranked, keys.computed) = (KeptRows::default(), Vec::new(), Vec::new());
+        (self.rows, self.ranked, keys.computed) = (self.rows.like(), Vec::new(), Vec::new());
         runs.settle()?;
         cx.execution.work.add(Work::SortScan, 1);
         cx.execution.work.add(Work::SortRows, runs.rows().min(self.wanted.unwrap_or(usize::MAX)) as u64);
         if let Some(runs) = self.runs.take() {
-            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.without_prefixes)));
+            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.is_unpacked)));
         }
         Ok(())
     }
 
     /// Keeps only the rows that are still held, renumbered in their order.
-    fn drop_unwanted(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+    fn drop_unwanted(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
         while *next < self.ranked.len() {
             for _ in 0..PART.min(self.ranked.len() - *next) {
@@ -564,8 +593,39 @@ impl SortState {
             known.bytes = values_size(&keys);
             known.computed = keys;
         }
+        self.last_wanted = self.keys_of_last(plan)?;
         Ok(())
     }
+
+    /// The keys of the last row held, if all are columns and as many rows are held as are wanted.
+    fn keys_of_last(&self, plan: &Sorting<'_>) -> SqlResult<Option<Box<[Value]>>> {
+        let (Some(last), Some(keys)) = (self.ranked.last(), &self.keys) else { return Ok(None) };
+        // Where duplicates have been left out there may be fewer than are wanted.
+        if keys.width > 0 || self.ranked.len() < self.wanted.unwrap_or(usize::MAX) {
+            return Ok(None);
+        }
+        let values = (0..plan.keys.len()).map(|key| Ok(keys.get(&self.rows, last.row, key)?.to_owned()));
+        values.collect::<SqlResult<_>>().map(Some)
+    }
+}
+
+/// Whether the current row does not come before one with these keys, all of which are columns. False where
+/// telling it would take long.
+fn is_beyond(cx: &ExecContext<'_, '_>, specs: &[SortKey], last: &[Value]) -> SqlResult<bool> {
+    for (spec, last) in specs.iter().zip(last) {
+        let Some(value) = spec.expr.borrow_from(cx.at_hand()) else { return Ok(false) };
+        let (value, last) = (value?, last.as_ref());
+        let is_long = |value| matches!(value, ValueRef::Bytes(text) if text.len() > PIECE);
+        if is_long(value) || is_long(last) {
+            return Ok(false);
+        }
+        match spec.compare(value, last, &mut |_| true) {
+            Ordering::Less => return Ok(false),
+            Ordering::Greater => return Ok(true),
+            Ordering::Equal => {}
+        }
+    }
+    Ok(true)
 }
 
 /// Bytes that a sort may always take: the least that `sort_buffer_size` can be.
@@ -604,15 +664,15 @@ pub(super) fn sort_in_turns<T: Copy>(
     }
 }
 
-/// Compares two rows by their keys.
+/// Compares two rows by their keys, of which the first `equal` are.
 fn compare_kept(
     rows: &KeptRows,
     keys: &Keys,
-    specs: &[SortKey],
+    (specs, equal): (&[SortKey], usize),
     (left, right): (usize, usize),
     watch: Watch<'_>,
 ) -> SqlResult<Ordering> {
-    for (number, spec) in specs.iter().enumerate() {
+    for (number, spec) in specs.iter().enumerate().skip(equal) {
         let ordering = spec.compare(keys.get(rows, left, number)?, keys.get(rows, right, number)?, watch);
         if ordering != Ordering::Equal {
             return Ok(ordering);

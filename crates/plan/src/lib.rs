@@ -60,6 +60,7 @@ pub mod window;
 use std::sync::Arc;
 use std::time::Duration;
 
+use palisade_catalog::row::RowExcerpt;
 use palisade_engine::{ReadMode, Table};
 use palisade_expr::aggregate::AggregateSpec;
 use palisade_expr::beforehand::Beforehand;
@@ -185,6 +186,8 @@ pub enum Operator {
         filter: Option<Expr>,
         mode: ReadMode,
         rows: f64,
+        /// Which part of its rows is read, if it is not all, where an operator sets rows aside.
+        excerpt: Option<Arc<RowExcerpt>>,
     },
     /// Rows of a stored table: those of several scans of it, one after the other, which have none in common.
     IndexMerge {
@@ -389,6 +392,39 @@ impl Operator {
             Operator::Union { inputs, .. } | Operator::IndexMerge { inputs, .. } => inputs.iter().collect(),
             Operator::Derived { query, .. } => smallvec![&query.root],
             Operator::Recursive { recursion, .. } => recursion.queries().map(|query| &query.root).collect(),
+        }
+    }
+
+    /// Which part of the stored rows that it places in a slot is read, if it is not all.
+    pub fn excerpt(&self, of: usize) -> Option<&Arc<RowExcerpt>> {
+        match self {
+            Operator::Scan { slot, excerpt, .. } => excerpt.as_ref().filter(|_| *slot == of),
+            // What those place is made there.
+            Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => None,
+            _ => self.inputs().iter().find_map(|input| input.excerpt(of)),
+        }
+    }
+
+    /// Notes which part of the stored rows of each slot is read.
+    fn set_excerpts(&mut self, used: &[(usize, Vec<usize>)]) {
+        match self {
+            Operator::Scan { slot, table, excerpt, .. } => {
+                let columns = used.iter().find(|(known, _)| known == slot);
+                *excerpt = columns
+                    .and_then(|(_, columns)| RowExcerpt::new(table.descriptor(), columns.iter().copied()))
+                    .map(Arc::new);
+            }
+            Operator::IndexMerge { inputs, .. } => {
+                inputs.iter_mut().for_each(|input| input.set_excerpts(used));
+            }
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                left.set_excerpts(used);
+                right.set_excerpts(used);
+            }
+            Operator::Filter { input, .. }
+            | Operator::Noted { input, .. }
+            | Operator::Limit { input, .. } => input.set_excerpts(used),
+            _ => {}
         }
     }
 

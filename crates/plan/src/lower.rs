@@ -208,6 +208,7 @@ impl<'a> Planner<'a> {
             None => self.wanted_order(&block).or_else(|| self.wanted_groups(&block)),
         };
         let used = self.used_columns(&block, output);
+        let excerpts = excerpts(&block, &used);
         let limit = self.first_rows(&block);
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
@@ -235,6 +236,7 @@ impl<'a> Planner<'a> {
                 Joined { ordered: joined.ordered && wants_order, ..joined }
             }
         };
+        root.set_excerpts(&excerpts);
         if extreme.is_some() && ordered {
             root = first_row(root);
         }
@@ -373,6 +375,14 @@ impl<'a> Planner<'a> {
         let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
         Some(number(&limit.count)? + offset)
     }
+}
+
+/// Which columns are read of the tables of a block that has its rows set aside, where these are known.
+fn excerpts(block: &Block, used: &[(usize, Option<Vec<usize>>)]) -> Vec<(usize, Vec<usize>)> {
+    let is_joined = matches!(&block.tree, Some(tree) if !matches!(tree, JoinTree::Leaf(_)));
+    let keeps_rows = is_joined || !block.order.keys.is_empty() || !block.windows.is_empty();
+    let known = used.iter().filter(|_| keeps_rows);
+    known.filter_map(|(slot, columns)| Some((*slot, columns.clone()?))).collect()
 }
 
 /// The rows of `root` as the values of a projection, without duplicates if they are to be distinct ones.

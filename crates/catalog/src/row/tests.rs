@@ -115,3 +115,27 @@ fn the_format_is_what_it_was() {
     assert_eq!(long[..19], [1, 4, 0, 0b1100, 0x80, 0, 0, 7, 0, 0, 0, 0x70, 0x11, 1, 0, 0x70, 0x11, 1, 0]);
     assert_eq!(RowView::new(&table, &long).unwrap().column(1), ValueRef::Bytes(&vec![b'x'; 70_000]));
 }
+
+#[test]
+fn an_excerpt_has_the_columns_that_are_asked_for() {
+    let mut prng = Prng::new(test_seed(43));
+    for _ in 0..2000 {
+        let table = Table::new(random_table(&mut prng)).unwrap();
+        let values = random_row(&mut prng, &table);
+        let bytes = encode(&table, &values).unwrap();
+        let row = RowView::new(&table, &bytes).unwrap();
+        let columns: Vec<usize> = (0..values.len()).filter(|_| prng.one_in(3)).collect();
+        let Some(excerpt) = RowExcerpt::new(&table, columns.iter().copied()) else { continue };
+        let mut out = Vec::new();
+        excerpt.append(&row, &mut out);
+        assert!(out.len() <= bytes.len());
+        let part = RowView::new(&table, &out).unwrap();
+        for column in columns {
+            assert_eq!(part.column(column).to_owned(), values[column]);
+        }
+        // That of an excerpt is the excerpt.
+        let mut again = Vec::new();
+        excerpt.append(&part, &mut again);
+        assert_eq!(again, out);
+    }
+}

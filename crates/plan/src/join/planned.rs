@@ -440,6 +440,7 @@ fn scan(leaf: &TableLeaf, access: &Access, filter: &[Rc<Conjunct>], rows: f64) -
         filter: all_of(filter),
         mode: leaf.mode,
         rows,
+        excerpt: None,
     }
 }
 
