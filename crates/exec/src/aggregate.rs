@@ -686,7 +686,8 @@ fn memory(cx: &ExecContext<'_, '_>) -> usize {
     cx.session.operator_memory(cx.session.variables.tmp_table_size)
 }
 
-/// Groups, each of which has values and a level, in order of their values, each followed by the row that sums it up.
+/// The order of groups, each of which has values and a level: by their values, each followed by the row that
+/// sums it up.
 fn rollup_order(
     (left, left_level): (&[Value], usize),
     (right, right_level): (&[Value], usize),

@@ -143,7 +143,7 @@ pub struct HashJoin<'p> {
 ///  last       3         1
 /// ```
 ///
-/// When they take more memory than they may, the others are [put off](put_off), with the left rows that may
+/// When they take more memory than they may, the others are put off, with the left rows that may
 /// match them, and come when the left side has ended.
 #[derive(Debug)]
 pub struct HashJoinState {

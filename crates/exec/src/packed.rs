@@ -6,8 +6,8 @@
 //!                                decided by what is packed                    | not decided where equal
 //! ```
 //!
-//! Numbers and dates are packed with a bit that says that they are not NULL, which comes first. Where all keys
-//! have room, equal numbers are equal rows; else the keys from the first one on that is not packed as a whole
+//! Numbers and dates are packed with a bit that says that they are not NULL, which comes first. Where all
+//! keys have room, equal numbers are equal rows; else the keys from the first one on that is not packed as a whole
 //! are compared.
 
 use palisade_catalog::{SqlType, ValueRef};

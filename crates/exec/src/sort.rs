@@ -1,7 +1,7 @@
 //! Sorting and limits.
 //!
-//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is what of the
-//! row's keys [has room](super::packed), and decides nearly always. A key that is a column is not copied: it
+//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is what of
+//! the row's keys has room, and decides nearly always. A key that is a column is not copied: it
 //! is read in the row that is kept anyway, when two numbers are alike. Where a limit wants few rows, those
 //! that come after the last one wanted so far are not kept.
 //!
