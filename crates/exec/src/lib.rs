@@ -399,6 +399,9 @@ pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64
         }
         None => 0,
     };
+    if limit.is_widened {
+        return Ok((0, count.saturating_add(offset)));
+    }
     Ok((offset, count))
 }
 

@@ -59,5 +59,8 @@ impl Extreme {
 
 /// Only the first row of `input`.
 pub(super) fn first_row(input: Operator) -> Operator {
-    Operator::Limit { input: Box::new(input), limit: Limit { count: Expr::int(1), offset: None } }
+    Operator::Limit {
+        input: Box::new(input),
+        limit: Limit { count: Expr::int(1), offset: None, is_widened: false },
+    }
 }

@@ -22,6 +22,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `equal` | equalities that tell nothing new |
 //! | `estimate` | how many rows there are |
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
@@ -29,6 +30,7 @@
 //! | `spread` | for which part of a table's rows a condition holds |
 //! | `union` | OR over different indexes |
 
+mod equal;
 mod estimate;
 mod order;
 mod path;
@@ -446,7 +448,7 @@ fn hash_cost(left: &Planned<'_>, right: &Planned<'_>, rows: f64) -> f64 {
 
 /// What a nested loop costs, whose inner side would be `alone` if it did not see the left row.
 fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, rows: f64) -> f64 {
-    let is_aided = inner.cost < alone.cost;
+    let is_aided = inner.cost < alone.cost || left.is_one_row();
     let loops = left.rows.max(if is_aided { 1.0 } else { cost::LEAST_LOOPS });
     let again = (loops - 1.0).max(0.0) * inner.again;
     (left.cost + inner.cost + again + rows * cost::JOINED_ROW).min(cost::DEAREST)

@@ -364,6 +364,15 @@ pub struct Limit {
     pub count: Expr,
     /// After how many.
     pub offset: Option<Expr>,
+    /// Those before are given as well: a limit above passes over them.
+    pub is_widened: bool,
+}
+
+impl Limit {
+    /// What is wanted of the rows in which this limit looks for its own: those that it passes over, too.
+    pub fn widened(&self) -> Limit {
+        Limit { is_widened: self.is_widened || self.offset.is_some(), ..self.clone() }
+    }
 }
 
 impl Operator {

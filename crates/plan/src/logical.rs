@@ -280,6 +280,16 @@ impl LogicalQuery {
         }
     }
 
+    /// LIMIT of all that it gives.
+    pub(super) fn limit(&self) -> Option<&Limit> {
+        match &self.body {
+            Body::Block(block) => block.order.limit.as_ref(),
+            Body::Values { .. } => None,
+            Body::Combination(combination) => combination.order.limit.as_ref(),
+            Body::Arranged { order, .. } => order.limit.as_ref(),
+        }
+    }
+
     /// Whether it groups, or computes window functions.
     pub fn aggregates(&self) -> bool {
         match &self.body {

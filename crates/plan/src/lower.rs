@@ -22,6 +22,7 @@ use super::logical::{
 };
 use super::premise::{Premise, rows_of};
 use super::remembered::deciding_columns;
+use super::rules::is_never;
 use super::{Limit, Operator, Query, Recursion};
 use crate::pace::Pace;
 
@@ -176,7 +177,10 @@ impl<'a> Planner<'a> {
         let (slot, table) = match leaf {
             Leaf::Derived { slot, query, .. } => {
                 let query = std::mem::replace(&mut **query, LogicalQuery::nothing());
-                (*slot, PlannedTable::Derived(Arc::new(self.query(query)?)))
+                let limit = query.limit().and_then(|limit| self.rows_of_limit(limit));
+                let mut query = self.query(query)?;
+                query.rows = limit.map_or(query.rows, |limit| limit.min(query.rows));
+                (*slot, PlannedTable::Derived(Arc::new(query)))
             }
             Leaf::Recursive { slot, recursion, .. } => {
                 let recursion = std::mem::replace(&mut **recursion, LogicalRecursion::nothing());
@@ -212,7 +216,9 @@ impl<'a> Planner<'a> {
         let limit = self.first_rows(&block);
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
+        let is_empty = conditions.iter().any(is_never) && !conditions.iter().any(Expr::is_impure);
         let Joined { operator: mut root, mut rows, ordered, groups: count } = match tree {
+            _ if is_empty => Joined { operator: Operator::Nothing, rows: 0.0, ordered: false, groups: None },
             None => {
                 let input = Box::new(Operator::Dual);
                 let operator = match Expr::all_of(conditions) {

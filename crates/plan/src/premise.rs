@@ -208,6 +208,17 @@ impl Looker {
         Some(if *is_negated { (values - part).max(0.0) } else { part.min(1.0) })
     }
 
+    /// Whether a condition holds that reads neither rows nor parameters; `None` where evaluating it gives an
+    /// error or a warning.
+    pub fn truth(&mut self, host: &dyn Environment, condition: &Expr) -> Option<Option<bool>> {
+        let Looker { session, state } = self;
+        session.warnings.clear(1);
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters: &[], state, subqueries: &mut none };
+        let truth = condition.test(&mut cx).ok()?;
+        (session.warnings.count() == 0).then_some(truth)
+    }
+
     /// The part of some rows of a table for which a condition on the row in `slot` holds; `None` where it
     /// cannot be evaluated.
     pub fn part_of_rows(

@@ -109,6 +109,9 @@ impl Lines {
     fn order(&mut self, order: &Order) {
         if let Some(limit) = &order.limit {
             match &limit.offset {
+                Some(offset) if limit.is_widened => {
+                    self.line(format_args!("Limit: {} and {offset}", limit.count));
+                }
                 Some(offset) => self.line(format_args!("Limit: {} after {offset}", limit.count)),
                 None => self.line(format_args!("Limit: {}", limit.count)),
             }

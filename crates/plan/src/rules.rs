@@ -2,11 +2,14 @@
 //!
 //! | rule | from | to |
 //! |---|---|---|
+//! | `constants` | conditions that are known before any row is read | their truth, and what it leaves of others |
 //! | `or_factors` | a condition that all branches of an OR have | the condition, beside the OR of the rests |
 //! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
 //! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
+//! | `equalities` | a condition on a column that is equal to others | the same condition on these |
 //! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
 //! | `grouped_in` | IN of a query that groups by what it gives | a join with a derived table |
+//! | `limit_down` | a LIMIT over a derived table or a union | a LIMIT within it as well |
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
@@ -16,9 +19,12 @@
 //! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi,
 //! "Orthogonal optimization of subqueries and aggregation", 2001.
 
+mod constants;
 mod derived_filter;
 mod derived_merge;
+mod equalities;
 mod grouped_in;
+mod limit_down;
 mod or_factors;
 mod outer_to_inner;
 mod semi_join;
@@ -26,17 +32,21 @@ mod substitute;
 
 use palisade_expr::SqlResult;
 
+use self::constants::Constants;
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
+use self::equalities::{Equalities, EqualitiesOfMatches};
 use self::grouped_in::GroupedIn;
+use self::limit_down::LimitDown;
 use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
 use super::conditions::OuterSlots;
-use super::logical::{Block, Body, Leaf, LogicalQuery};
+use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
 use crate::pace::Pace;
 use palisade_expr::session_variables::OptimizerSwitches;
 
+pub(crate) use self::constants::is_never;
 pub use self::outer_to_inner::outer_to_inner;
 
 /// What applying a rule to a block counts as, in units of a nanosecond.
@@ -46,10 +56,23 @@ const UNITS_A_RULE: usize = 256;
 trait Rule {
     /// Rewrites a block, of which `output` is computed.
     fn apply(&self, block: &mut Block, output: &mut [palisade_expr::Expr], statement: &mut Statement<'_, '_>);
+
+    /// Rewrites a combination of queries.
+    fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 6] =
-    [&OrFactors, &OuterToInner, &DerivedMerge, &DerivedFilter, &GroupedIn, &SemiJoin];
+const RULES: [&dyn Rule; 10] = [
+    &Constants,
+    &OrFactors,
+    &OuterToInner,
+    &DerivedMerge,
+    &Equalities,
+    &DerivedFilter,
+    &LimitDown,
+    &GroupedIn,
+    &SemiJoin,
+    &EqualitiesOfMatches,
+];
 
 /// A statement whose queries are being rewritten.
 pub struct Statement<'s, 'a> {
@@ -107,7 +130,9 @@ impl Statement<'_, '_> {
             }
             Body::Values { .. } => Ok(()),
             Body::Combination(combination) => {
-                combination.inputs.iter_mut().try_for_each(|input| self.query(input))
+                combination.inputs.iter_mut().try_for_each(|input| self.query(input))?;
+                RULES.iter().for_each(|rule| rule.combine(combination, self));
+                Ok(())
             }
             Body::Arranged { inner, .. } => self.query(inner),
         }

@@ -124,7 +124,7 @@ impl Binder<'_> {
             Some(offset) => Some(self.expr(offset)?),
             None => None,
         };
-        Ok(Some(Limit { count, offset }))
+        Ok(Some(Limit { count, offset, is_widened: false }))
     }
 
     /// ORDER BY's keys; a number is a position in the select list.

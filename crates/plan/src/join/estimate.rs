@@ -67,6 +67,11 @@ impl Sizes {
         let found = self.0.iter().find(|(known, ..)| *known == slot);
         found.map(|(_, table, statistics)| (table, &**statistics))
     }
+
+    /// How many rows a table has.
+    pub(super) fn rows_of(&self, slot: usize) -> Option<f64> {
+        self.at(slot).map(|(_, statistics)| statistics.rows as f64)
+    }
 }
 
 fn tables_of(tree: &JoinTree, out: &mut Vec<(usize, Arc<Table>, Arc<TableStatistics>)>) {

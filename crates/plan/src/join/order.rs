@@ -86,13 +86,13 @@ impl PartSet {
 }
 
 /// One of the parts.
-struct Part<'t> {
+pub(super) struct Part<'t> {
     tree: &'t JoinTree,
-    tables: TableSet,
+    pub(super) tables: TableSet,
     /// Conditions on it alone.
-    own: Pool,
+    pub(super) own: Pool,
     /// Planned under these.
-    alone: Planned<'t>,
+    pub(super) alone: Planned<'t>,
 }
 
 /// What is joined.
@@ -103,8 +103,8 @@ struct Graph<'g, 'p, 'a, 't> {
     near: Vec<PartSet>,
     /// Conditions between parts.
     edges: Vec<(PartSet, Rc<Conjunct>)>,
-    /// For which part of all combinations those hold that are between the same parts.
-    selectivity: Vec<(PartSet, f64)>,
+    /// What the conditions between the same parts let through, the fewest first.
+    selectivity: Vec<Together>,
     /// Tables whose rows are in place.
     bound: TableSet,
     /// The part that gives the order that is wanted: it comes first.
@@ -115,6 +115,16 @@ struct Graph<'g, 'p, 'a, 't> {
     before: Vec<PartSet>,
     /// Parts as inner sides of a nested loop, by which of those near are on its left side.
     inners: RefCell<HashMap<(usize, PartSet), Planned<'t>>>,
+}
+
+/// The conditions between the same parts.
+struct Together {
+    parts: PartSet,
+    /// The part of all combinations for which they hold.
+    part: f64,
+    /// If all of them are equalities of columns: the classes of columns that are equal. They tell nothing
+    /// where other conditions say of each class that the parts are equal.
+    classes: Vec<usize>,
 }
 
 /// For each part those that hints say are joined before it, itself and what is beyond aside; nothing if they
@@ -240,19 +250,26 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         let edges: Vec<(PartSet, Rc<Conjunct>)> =
             between.into_iter().map(|conjunct| (met(&conjunct), conjunct)).collect();
         let mut near: Vec<PartSet> = (0..parts.len()).map(PartSet::of).collect();
-        let mut selectivity: Vec<(PartSet, f64)> = Vec::new();
+        let mut selectivity: Vec<Together> = Vec::new();
+        let classes = planning.equal_columns(edges.iter().map(|(_, conjunct)| conjunct));
         for (set, _) in &edges {
             for (number, near) in near.iter_mut().enumerate() {
                 if set.meets(PartSet::of(number)) {
                     *near = near.with(*set);
                 }
             }
-            if selectivity.iter().all(|(known, _)| known != set) {
+            if selectivity.iter().all(|known| known.parts != *set) {
                 let same = edges.iter().filter(|(other, _)| other == set);
                 let same: Pool = same.map(|(_, conjunct)| conjunct.clone()).collect();
-                selectivity.push((*set, planning.selectivity_of(&same)));
+                let of_each: Option<Vec<usize>> = same.iter().map(|conjunct| classes.of(conjunct)).collect();
+                let is_open = |conjunct: &Rc<Conjunct>| !planning.is_fixed(conjunct, &parts);
+                let open: Pool = same.into_iter().filter(is_open).collect();
+                let narrowed = planning.narrowed_alike(&open, &parts);
+                let part = (planning.selectivity_of(&open) / narrowed).min(1.0);
+                selectivity.push(Together { parts: *set, part, classes: of_each.unwrap_or_default() });
             }
         }
+        selectivity.sort_by(|one, other| one.part.total_cmp(&other.part));
         let before = orders(planning, &parts);
         if !before.is_empty() {
             // An order that is asked for may join parts that no condition connects.
@@ -397,10 +414,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             let parts = set.parts().filter_map(|part| self.parts.get(part));
             parts.map(|part| part.alone.rows.max(cost::FEWEST))
         };
-        let within = || {
-            let within = self.selectivity.iter().filter(|(edge, _)| edge.is_within(set));
-            within.map(|(_, part)| part.max(f64::MIN_POSITIVE))
-        };
+        let within = || self.telling(set).map(|part| part.max(f64::MIN_POSITIVE));
         let all: f64 = rows().product();
         let estimate = match all.is_finite() {
             true => all * within().product::<f64>(),
@@ -408,6 +422,34 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             false => (rows().map(f64::ln).sum::<f64>() + within().map(f64::ln).sum::<f64>()).exp(),
         };
         estimate.clamp(cost::FEWEST, cost::MOST)
+    }
+
+    /// What the conditions within a set let through. Equalities that follow from others are left out: of a
+    /// class of equal columns each part is connected once.
+    fn telling(&self, set: PartSet) -> impl Iterator<Item = f64> {
+        let mut connected: Vec<(usize, PartSet)> = Vec::new();
+        self.selectivity.iter().filter(move |together| together.parts.is_within(set)).filter_map(
+            move |Together { parts, part, classes }| {
+                let is_told = |class: &usize| {
+                    connected.iter().any(|(known, among)| known == class && parts.is_within(*among))
+                };
+                if !classes.is_empty() && classes.iter().all(is_told) {
+                    return None;
+                }
+                for class in classes {
+                    let mut among = *parts;
+                    connected.retain(|(known, other)| {
+                        let meets = known == class && other.meets(among);
+                        if meets {
+                            among = among.with(*other);
+                        }
+                        !meets
+                    });
+                    connected.push((*class, among));
+                }
+                Some(*part)
+            },
+        )
     }
 
     /// Whether the rows of a set depend on nothing but its tables.

@@ -52,7 +52,7 @@ fn preserved(tree: &mut JoinTree, visit: &mut dyn FnMut(&mut Leaf)) {
 
 /// Whether a condition holds for all values that are equal to each other in the collation of a column of
 /// `slot`, or for none: which of them a group shows depends on the rows that are left.
-fn tells_alike(condition: &Expr, slot: usize) -> bool {
+pub(super) fn tells_alike(condition: &Expr, slot: usize) -> bool {
     // What is equal to each other is not the same for these.
     let is_vague = |expr: &Expr| {
         expr.ty.is_string()

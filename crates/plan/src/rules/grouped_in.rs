@@ -11,12 +11,10 @@
 //!
 //! WHERE keeps the rows for which its conditions are true; so IN may be false where it would be unknown.
 
-use std::sync::Arc;
-
 use palisade_catalog::SqlType;
 use palisade_expr::{Comparison, Domain, Expr, Node, SubqueryUse};
 
-use super::substitute::is_repeatable;
+use super::substitute::{columns_of, is_repeatable};
 use super::{Block, Rule, Statement};
 use crate::logical::{Body, Distinct, JoinTree, Leaf, LogicalQuery, MAX_TABLES};
 
@@ -118,12 +116,7 @@ fn join(usage: Membership, parts: &mut Vec<JoinTree>, statement: &mut Statement<
     let query = taken.unwrap_or_else(LogicalQuery::nothing);
     let slot = statement.slots;
     statement.slots += 1;
-    let column = |(column, output): (usize, &Expr)| {
-        let name: Arc<str> = query.columns.get(column).map_or("", |meta| &meta.name).into();
-        let node = Node::Column { slot, column, name, computed: false };
-        Expr { node, ..output.clone() }
-    };
-    let columns = query.output.iter().enumerate().map(column);
+    let columns = columns_of(&query, slot);
     let equality = |((left, right), domain): ((Expr, Expr), Domain)| {
         let nullable = left.nullable || right.nullable;
         let (left, right) = (Box::new(left), Box::new(right));

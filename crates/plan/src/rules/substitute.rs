@@ -1,5 +1,7 @@
 //! Moving expressions between blocks: what may be moved, and columns in terms of what they are computed of.
 
+use std::sync::Arc;
+
 use palisade_expr::{Expr, Node};
 
 use crate::conditions::{OuterSlots, expr_slots};
@@ -47,6 +49,17 @@ pub(super) fn substitute(expr: &mut Expr, slot: usize, values: &[Expr]) {
         return;
     }
     expr.children_mut(&mut |child| substitute(child, slot, values));
+}
+
+/// The columns of a query's output, where they are those of `slot`.
+pub(super) fn columns_of(query: &LogicalQuery, slot: usize) -> Vec<Expr> {
+    let column = |(column, output): (usize, &Expr)| {
+        let name = query.columns.get(column).map_or("", |meta| &meta.name);
+        let name: Arc<str> = format!("`{name}`").into();
+        let node = Node::Column { slot, column, name, computed: false };
+        Expr { node, ..output.clone() }
+    };
+    query.output.iter().enumerate().map(column).collect()
 }
 
 /// Calls `change` on the expressions of a query and of the queries in it, subqueries in expressions aside.

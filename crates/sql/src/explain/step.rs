@@ -483,11 +483,18 @@ fn temporary(name: &str, kept: Step) -> Step {
 fn limited(limit: &Limit) -> Step {
     let count = short(&limit.count);
     let number = |expr: &Expr| expr.to_string().parse::<u64>().unwrap_or_default();
-    let (text, offset) = match &limit.offset {
-        Some(offset) => (format!("Limit/Offset: {count}/{} row(s)", short(offset)), number(offset)),
-        None => (format!("Limit: {count} row(s)"), 0),
+    let (text, most, offset) = match &limit.offset {
+        Some(offset) if limit.is_widened => {
+            let most = number(&limit.count).saturating_add(number(offset));
+            (format!("Limit: {most} row(s)"), most, 0)
+        }
+        Some(offset) => {
+            let text = format!("Limit/Offset: {count}/{} row(s)", short(offset));
+            (text, number(&limit.count), number(offset))
+        }
+        None => (format!("Limit: {count} row(s)"), number(&limit.count), 0),
     };
-    Step::new(text, "limit").with("limit", number(&limit.count)).with("limit_offset", offset)
+    Step::new(text, "limit").with("limit", most).with("limit_offset", offset)
 }
 
 fn key_texts<'k>(keys: impl IntoIterator<Item = &'k SortKey>) -> Vec<String> {

@@ -1,0 +1,18 @@
+SELECT * FROM t WHERE a = b AND b = 5;
+SELECT * FROM t, s, u WHERE t.a = s.a AND s.a = u.a;
+SELECT * FROM t, s, u WHERE t.a = s.a AND s.a = u.a AND u.a = 5;
+SELECT * FROM t JOIN s ON t.a = s.a JOIN u ON u.b = s.a WHERE t.a BETWEEN 3 AND 7 AND t.b > 1;
+SELECT * FROM t JOIN s ON t.c = s.c WHERE s.c = 'x';
+SELECT * FROM t JOIN s ON t.c = s.c WHERE s.c LIKE 'x%';
+SELECT * FROM t JOIN s ON t.c = s.c WHERE LENGTH(s.c) = 1;
+SELECT * FROM t JOIN s ON t.a = s.a WHERE s.a + 1 > 5 OR s.a = 0;
+SELECT * FROM t JOIN s ON t.a <=> s.a WHERE s.a = 5;
+SELECT * FROM t JOIN s ON t.c = s.a WHERE s.a = 5;
+SELECT * FROM t JOIN s ON t.a = s.a WHERE s.a = (SELECT MAX(b) FROM u) AND s.a > RAND();
+SELECT * FROM t LEFT JOIN s ON s.a = t.a WHERE t.a = 5;
+SELECT * FROM t LEFT JOIN s ON s.a = t.a AND t.a = 5 WHERE t.b > 1;
+SELECT * FROM t LEFT JOIN (s JOIN u ON u.a = s.a) ON s.a = t.a WHERE t.a > 5;
+SELECT * FROM t JOIN (SELECT a, SUM(b) AS n FROM s GROUP BY a) d ON d.a = t.a WHERE t.a = 5;
+SELECT * FROM t WHERE a IN (SELECT a FROM s) AND a < 5;
+SELECT * FROM t WHERE b NOT IN (SELECT b FROM s) AND b < 5;
+SELECT (SELECT MAX(u.b) FROM s JOIN u ON u.a = s.a WHERE s.a = t.a) FROM t;
