@@ -21,6 +21,8 @@ use crate::{SqlAttempt, SqlResult};
 
 /// Lists up to this length are compared one by one: that takes no longer than a look-up.
 const SHORT: usize = 8;
+/// The same for texts, each comparison of which takes about as long as making a key.
+const SHORT_OF_TEXTS: usize = 2;
 /// Items made to keys between two looks at whose turn it is.
 const PART: usize = 128;
 
@@ -46,6 +48,8 @@ struct List {
     next: usize,
     /// There is an item without a key.
     is_refused: bool,
+    /// The key that was looked for last, whose memory the next one takes.
+    key: Vec<u8>,
 }
 
 /// What a look-up found.
@@ -66,7 +70,8 @@ impl Context<'_> {
         value: &Value,
         ty: &SqlType,
     ) -> SqlAttempt<Found> {
-        if list.len() <= SHORT {
+        let is_of_texts = matches!(list.first(), Some((Domain::Text(_), _)));
+        if list.len() <= if is_of_texts { SHORT_OF_TEXTS } else { SHORT } {
             return Ok(Found::Unknown);
         }
         let address = list.as_ptr() as usize;
@@ -111,13 +116,13 @@ impl List {
         if self.is_refused {
             return Ok(Found::Unknown);
         }
-        let mut key = Vec::new();
-        for (domain, keys) in &self.domains {
+        let List { domains, key, .. } = self;
+        for (domain, keys) in domains {
             key.clear();
-            if !append_domain_key(cx, value, ty, *domain, &mut key)? {
+            if !append_domain_key(cx, value, ty, *domain, key)? {
                 return Ok(Found::Unknown);
             }
-            if keys.contains(&key) {
+            if keys.contains(key) {
                 return Ok(Found::Answer(Some(true)));
             }
         }
