@@ -1,13 +1,13 @@
 //! `cargo xtask calibrate [--rounds N]`: what the planner's units of cost are on this machine.
 //!
-//! Each constant of `crates/plan/src/cost.rs` that is the time of something done to a row has a statement here
-//! that does it to many, and one that does all but that: the difference of the server's CPU times, divided by the
-//! number of rows, is the unit in nanoseconds. A statement counts only if its plan does what is to be measured;
-//! otherwise the line says so. Printed are the measured figures beside those of the source, and both as
-//! multiples of reading a row in order, because only ratios decide between plans.
+//! Each constant of `crates/plan/src/cost.rs` that is the time of something done to a row has a statement
+//! here that does it to many, and one that does all but that: the difference of the server's CPU times,
+//! divided by the number of rows, is the unit in nanoseconds. A statement counts only if its plan does what
+//! is to be measured; otherwise the line says so. Printed are the measured figures beside those of the
+//! source, and both as multiples of reading a row in order, because only ratios decide between plans.
 //!
-//! The server is as released, with all pages in memory; `PALISADE_PROGRAM` names another one. What stands in the
-//! source is changed by hand: a figure of one machine is no reason, one that several agree on is.
+//! The server is as released, with all pages in memory; `PALISADE_PROGRAM` names another one. What stands in
+//! the source is changed by hand: a figure of one machine is no reason, one that several agree on is.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ const ROWS: f64 = 200_000.0;
 const LOOKS: f64 = 10_000.0;
 /// Rows of the small table.
 const FEW: f64 = 10.0;
-/// CPU time that the executions of a statement take together at least: the system counts it in hundredths of a
-/// second.
+/// CPU time that the executions of a statement take together at least: the system counts it in hundredths of
+/// a second.
 const LEAST_US: f64 = 500_000.0;
 /// No statement is executed more often than this.
 const MOST_EXECUTIONS: u32 = 20_000;

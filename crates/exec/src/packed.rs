@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Numbers and dates are packed with a bit that says that they are not NULL, which comes first. Where all
-//! keys have room, equal numbers are equal rows; else the keys from the first one on that is not packed as a whole
-//! are compared.
+//! keys have room, equal numbers are equal rows; else the keys from the first one on that is not packed as a
+//! whole are compared.
 
 use palisade_catalog::{SqlType, ValueRef};
 use palisade_expr::order::SortKey;

@@ -147,8 +147,9 @@ pub struct OptimizerSwitches {
 }
 
 impl OptimizerSwitches {
-    /// Those of a value of the variable, which names all flags. The declared value, which nearly every session
-    /// has, is not read again: a session starts with it, and every SET makes all of its variables anew.
+    /// Those of a value of the variable, which names all flags. The declared value, which nearly every
+    /// session has, is not read again: a session starts with it, and every SET makes all of its variables
+    /// anew.
     fn of(value: &str) -> OptimizerSwitches {
         let (declared, switches) = &*DECLARED_SWITCHES;
         if value == declared { *switches } else { OptimizerSwitches::read(value) }

@@ -2,9 +2,9 @@
 //!
 //! The unit of costs is a nanosecond of CPU time with all pages in memory. Waiting for a disk is no part of
 //! it: a plan that reads fewer pages is the cheaper one by these figures, too. Only their ratios decide, so
-//! they need not follow a machine. They were judged from
-//! measurements of statements of each kind (docs/benchmarks/); `cargo xtask calibrate` measures one by one what
-//! they are on a machine. See docs/decisions/113-costs-and-join-order.md.
+//! they need not follow a machine. They were judged from measurements of statements of each kind
+//! (docs/benchmarks/); `cargo xtask calibrate` measures one by one what they are on a machine. See
+//! docs/decisions/113-costs-and-join-order.md.
 //!
 //! A *selectivity* is the part of rows for which a condition holds, from 0 to 1.
 

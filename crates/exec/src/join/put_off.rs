@@ -152,8 +152,8 @@ pub fn memory(cx: &ExecContext<'_, '_>) -> usize {
     cx.session.operator_memory(cx.session.variables.join_buffer_size)
 }
 
-/// Pairs of a join that keeps the order of its left rows although some have been put off: what one table gives
-/// is in that order, and is a sorted run.
+/// Pairs of a join that keeps the order of its left rows although some have been put off: what one table
+/// gives is in that order, and is a sorted run.
 #[derive(Debug)]
 pub struct InOrder {
     slots: Vec<usize>,

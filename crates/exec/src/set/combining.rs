@@ -1,6 +1,6 @@
-//! EXCEPT and INTERSECT: the rows of the right side are counted, and those of the left side looked up. Rows of
-//! the right side for which there is no memory are [put off](crate::spill::pairs), with the rows of the left
-//! side that may be like them. All rows that are alike are counted in one place, or all are put off.
+//! EXCEPT and INTERSECT: the rows of the right side are counted, and those of the left side looked up. Rows
+//! of the right side for which there is no memory are [put off](crate::spill::pairs), with the rows of the
+//! left side that may be like them. All rows that are alike are counted in one place, or all are put off.
 
 use palisade_base::codec::{Reader, put_bytes};
 use palisade_catalog::SqlType;

@@ -76,8 +76,8 @@ pub(super) struct Conjunct {
 /// Conditions that are known of rows.
 pub(super) type Pool = Vec<Rc<Conjunct>>;
 
-/// All of them as one expression: those that compute something of texts behind the others, and last those that
-/// run subqueries for each row.
+/// All of them as one expression: those that compute something of texts behind the others, and last those
+/// that run subqueries for each row.
 fn all_of(pool: &[Rc<Conjunct>]) -> Option<Expr> {
     let mut ordered: Vec<&Rc<Conjunct>> = pool.iter().collect();
     ordered.sort_by_key(|conjunct| (conjunct.is_expensive, conjunct.is_of_texts));

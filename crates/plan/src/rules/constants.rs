@@ -10,8 +10,8 @@
 //! Programs that compose statements write such conditions where they have none, or want the columns and no
 //! rows. A block whose WHERE cannot be true reads none of its tables.
 //!
-//! Where it only matters whether a condition is true, as in WHERE and ON, NULL is as good as FALSE. Below NOT,
-//! XOR and IS it is not.
+//! Where it only matters whether a condition is true, as in WHERE and ON, NULL is as good as FALSE. Below
+//! NOT, XOR and IS it is not.
 //!
 //! What is constant is evaluated once, while the statement is planned. If that gives an error or a warning,
 //! the expression stays as it is and says so when it is executed. So does what calls a function that may take

@@ -133,8 +133,8 @@ fn within(tree: &mut JoinTree, known: &[Expr], statement: &Statement<'_, '_>) {
 struct Given {
     /// Conditions on it alone.
     conditions: Vec<Expr>,
-    /// Slots of both sides; none where the conditions are those of a whole block, which may be about enclosing
-    /// blocks as well. ON reads the tables that it joins and no others.
+    /// Slots of both sides; none where the conditions are those of a whole block, which may be about
+    /// enclosing blocks as well. ON reads the tables that it joins and no others.
     slots: Option<Vec<usize>>,
 }
 
