@@ -27,6 +27,7 @@
 pub mod change;
 pub mod clear;
 pub mod descent;
+pub mod divide;
 pub mod estimate;
 pub mod scan;
 pub mod shift;

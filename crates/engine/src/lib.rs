@@ -114,6 +114,7 @@ mod missing;
 mod open;
 mod pool_dump;
 mod purge_lag;
+mod reader;
 mod rebuild;
 mod row_lock_wait;
 mod row_locks;

@@ -293,7 +293,7 @@ pub(crate) fn key_of_entry(entry: &[u8]) -> &[u8] {
 }
 
 impl Bound {
-    fn as_ops(&self) -> std::ops::Bound<&[u8]> {
+    pub(crate) fn as_ops(&self) -> std::ops::Bound<&[u8]> {
         match self {
             Bound::Unbounded => std::ops::Bound::Unbounded,
             Bound::Included(key) => std::ops::Bound::Included(key),

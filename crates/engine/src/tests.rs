@@ -20,6 +20,7 @@ mod orphans;
 mod out_of_place;
 mod page_sizes;
 mod passing;
+mod readers;
 mod recovery;
 mod rows;
 mod stress;

@@ -244,9 +244,11 @@ pub struct Transaction {
     trx: Option<Trx>,
     traits: Traits,
     /// Whether it is one statement's.
-    single_statement: bool,
+    pub(crate) single_statement: bool,
     /// Ids of the tables it uses, with [`WRITES`] if it changes them.
-    pinned: Vec<u64>,
+    pub(crate) pinned: Vec<u64>,
+    /// The same of the transaction that it [reads for](Self::reader), and that keeps them for it.
+    pub(crate) borrowed: Box<[u64]>,
     /// The session's table locks.
     held: Weak<Held>,
     /// What the last operation waits for is a metadata lock.
@@ -272,6 +274,7 @@ impl Transaction {
             traits,
             single_statement: false,
             pinned: Vec::new(),
+            borrowed: Box::default(),
             held: Weak::new(),
             waits_for_definition: false,
             locked_counter: None,
@@ -568,6 +571,9 @@ impl Transaction {
             return Err(Error::TableChanged.into());
         }
         table.check_usable()?;
+        if usage == Use::Read && self.borrowed.contains(&table.id) {
+            return Ok(());
+        }
         if self.trx_ref().snapshot().is_some_and(|snapshot| snapshot.lsn < table.readable_since()) {
             return Err(Error::TableNewer.into());
         }

@@ -37,6 +37,8 @@ pub struct Trx {
 /// What a transaction knows of itself.
 pub(crate) struct State {
     pub(crate) session: SessionNo,
+    /// The session whose snapshot it reads with: its own, or the one that it [reads for](Trx::read_for).
+    viewer: SessionNo,
     pub(crate) id: TrxId,
     pub(crate) snapshot: Option<Snapshot>,
     /// Whether it has had one, and goes on without.
@@ -88,6 +90,7 @@ impl Trx {
     pub(crate) fn new(system: Arc<TrxSystem>, session: SessionNo) -> Self {
         let state = State {
             session,
+            viewer: session,
             id: TrxId::NONE,
             snapshot: None,
             rests: false,
@@ -215,6 +218,15 @@ impl Trx {
         }
     }
 
+    /// From now on it sees what the snapshot of `other` sees, which is opened if none is open: both read at the same time, on
+    /// threads of their own. That snapshot keeps the undo for both, so this transaction must have been dropped before it is
+    /// closed; and it must change nothing, nor must `other` have.
+    pub fn read_for(&mut self, other: &mut Trx) {
+        assert!(!self.is_open() && other.id().is_none(), "both only read");
+        self.state.snapshot = Some(other.open_snapshot());
+        self.state.viewer = other.state.viewer;
+    }
+
     /// Its snapshot, if one is open.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.state.snapshot
@@ -248,7 +260,7 @@ impl Trx {
     pub fn sees(&self, writer: TrxId) -> bool {
         let snapshot = self.state.snapshot.as_ref().expect("a snapshot is open");
         writer == self.state.id && writer != TrxId::NONE
-            || self.system.sequence.sees(self.state.session, snapshot, writer)
+            || self.system.sequence.sees(self.state.viewer, snapshot, writer)
     }
 
     /// Whether locking or changing a row that has changed since its snapshot fails ([`Error::RowChanged`]) instead of going

@@ -56,7 +56,40 @@ fn read(tree: &Tree, seed: u64, done: &AtomicBool) {
             retry_blocking(|| tree.get(&key, |value| value.is_some_and(|v| v.starts_with(&key)))).unwrap();
         assert!(found, "{key:?} is gone");
         scan_all(tree, *prng.pick(&[Direction::Forward, Direction::Backward]));
+        scan_parts(tree, prng.below(12) as usize + 1);
     }
+}
+
+/// Divides the tree, and scans each part after the other. Writers divide and merge leaves meanwhile.
+fn scan_parts(tree: &Tree, parts: usize) {
+    let dividers = retry_blocking(|| tree.dividers(Bound::Unbounded, Bound::Unbounded, parts)).unwrap();
+    assert!(dividers.len() < parts);
+    assert!(dividers.windows(2).all(|pair| pair[0] < pair[1]));
+    let mut met = 0;
+    for part in 0..=dividers.len() {
+        let lower =
+            part.checked_sub(1).map_or(Bound::Unbounded, |before| Bound::Included(&dividers[before][..]));
+        let upper = dividers.get(part).map_or(Bound::Unbounded, |key| Bound::Excluded(&key[..]));
+        let mut end: Option<ScanEnd> = None;
+        loop {
+            let from = end.as_ref().map_or(lower, |end| end.next_bound().unwrap());
+            let mut found = 0;
+            let next = retry_blocking(|| {
+                found = 0;
+                tree.scan_range(from, upper, Direction::Forward, 0, |mut entry| {
+                    let key = u64::from_be_bytes(entry.key()[..8].try_into().unwrap());
+                    found += u64::from(key.is_multiple_of(50));
+                    ControlFlow::Continue(())
+                })
+            });
+            met += found;
+            match next.unwrap() {
+                ScanEnd::Exhausted => break,
+                next => end = Some(next),
+            }
+        }
+    }
+    assert_eq!(met, LASTING, "no entry is missed, and none met twice");
 }
 
 fn scan_all(tree: &Tree, direction: Direction) {

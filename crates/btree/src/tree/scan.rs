@@ -316,7 +316,7 @@ fn is_within(key: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool {
 }
 
 /// Whether a leaf's edge is further on than where the scan came from.
-fn is_ahead(separator: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool {
+pub(super) fn is_ahead(separator: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool {
     match (from, direction) {
         (Bound::Unbounded, _) => true,
         (Bound::Included(key) | Bound::Excluded(key), Direction::Forward) => separator > key,
@@ -326,7 +326,7 @@ fn is_ahead(separator: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool 
 }
 
 /// Whether nothing before `until` lies on the other side of a leaf's edge.
-fn is_beyond(separator: &[u8], until: Bound<&[u8]>, direction: Direction) -> bool {
+pub(super) fn is_beyond(separator: &[u8], until: Bound<&[u8]>, direction: Direction) -> bool {
     match (until, direction) {
         (Bound::Unbounded, _) => false,
         (Bound::Included(end), Direction::Forward) => separator > end,
