@@ -4,12 +4,14 @@
 //! others - their values, the aggregates' arguments, and the slots that are kept - are [put
 //! off](super::spill::partitions). With ROLLUP, whose groups are put in order in the end, all are in memory.
 
+mod in_parts;
+
 use std::cmp::Ordering;
 
 use palisade_base::codec::Reader;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Value, ValueRef, Watch};
-use palisade_expr::aggregate::{Accumulator, AggregateKind, AggregateSpec};
+use palisade_expr::aggregate::{Accumulator, AggregateSpec};
 use palisade_expr::compare::compare_typed;
 use palisade_expr::context::values_size;
 use palisade_expr::hash_key::{append_hash_key, append_hash_key_of};
@@ -17,10 +19,11 @@ use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::merge::{self, MergeSort, run_of};
 use palisade_expr::place::At;
 use palisade_expr::{ArithmeticOp, Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
+use palisade_plan::parallel::{InParts, is_count};
 use palisade_plan::{KeptKey, Operator};
 use smallvec::SmallVec;
 
-use super::scan::is_countable;
+use self::in_parts::Adding;
 use super::spill::partitions::Partitions;
 use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
 use super::{ExecContext, State};
@@ -36,11 +39,47 @@ pub struct Grouping<'p> {
     pub rollup: bool,
     pub keep: &'p [usize],
     pub kept_keys: &'p [KeptKey],
+    pub in_parts: Option<&'p InParts>,
+}
+
+impl<'p> Grouping<'p> {
+    /// Of an operator, if it is a grouping.
+    pub fn of(operator: &'p Operator) -> Option<Grouping<'p>> {
+        match operator {
+            Operator::Aggregate {
+                input,
+                group,
+                aggregates,
+                slot,
+                rollup,
+                keep,
+                kept_keys,
+                in_parts,
+                in_groups: _,
+            } => Some(Grouping {
+                input,
+                group,
+                aggregates,
+                slot: *slot,
+                rollup: *rollup,
+                keep,
+                kept_keys,
+                in_parts: in_parts.as_ref(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether all that is asked is how many rows a table has.
+    fn is_count(&self) -> bool {
+        let is_plain = !self.rollup && self.keep.is_empty();
+        is_plain && is_count(self.input, self.group, self.aggregates)
+    }
 }
 
 /// The groups, one behind the other: of a group that is known only its accumulators are touched.
 #[derive(Debug, Default)]
-struct Groups {
+pub(super) struct Groups {
     count: usize,
     /// By what they are grouped.
     values: Vec<Value>,
@@ -96,23 +135,6 @@ impl Groups {
 
 /// Rows of a table that are counted in the time that another row takes.
 const ROWS_COUNTED_AS_ONE: u32 = 16;
-
-/// Whether all that is asked is how many rows a table has.
-fn is_count(plan: &Grouping<'_>) -> bool {
-    let of_all = |spec: &AggregateSpec| {
-        let is_never_null = |argument: &Expr| match &argument.node {
-            Node::Literal(value) => !value.is_null(),
-            _ => !argument.nullable && argument.as_plain_column().is_some(),
-        };
-        spec.kind == AggregateKind::Count && !spec.distinct && spec.arguments.iter().all(is_never_null)
-    };
-    plan.group.is_empty()
-        && !plan.rollup
-        && plan.keep.is_empty()
-        && !plan.aggregates.is_empty()
-        && plan.aggregates.iter().all(of_all)
-        && is_countable(plan.input)
-}
 
 /// What an aggregate evaluates for each row: its arguments and its keys.
 fn inputs(spec: &AggregateSpec) -> impl Iterator<Item = &Expr> {
@@ -201,6 +223,8 @@ pub struct AggregateState {
     next: usize,
     /// Rows of groups for which there was no memory.
     put_off: PutOff,
+    /// Who adds the rows up.
+    adding: Adding,
 }
 
 /// Rows that are put off.
@@ -264,6 +288,7 @@ impl AggregateState {
             order: Order::Open,
             next: 0,
             put_off: PutOff::default(),
+            adding: Adding::default(),
         }
     }
 
@@ -275,6 +300,7 @@ impl AggregateState {
         (self.bytes, self.pending, self.complete, self.next) = (0, false, false, 0);
         self.order = Order::Open;
         self.put_off = PutOff::default();
+        self.adding.reset();
     }
 
     /// The next group.
@@ -340,8 +366,15 @@ impl AggregateState {
         Ok(true)
     }
 
-    fn consume(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
-        if is_count(plan) && !self.put_off.partitions.is_reading() {
+    /// Adds up all rows of the input.
+    pub(super) fn consume(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        if let Some(in_parts) = plan.in_parts
+            && !self.put_off.partitions.is_reading()
+            && self.consume_in_parts(cx, plan, in_parts)?
+        {
+            return Ok(());
+        }
+        if plan.is_count() && !self.put_off.partitions.is_reading() {
             return self.count_all(cx, plan);
         }
         loop {
@@ -513,6 +546,7 @@ impl AggregateState {
 
     /// Puts a row off, whose group has the current key.
     fn put_off(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
+        self.adding.refuse_to_put_off()?;
         let memory = memory(cx);
         if let (Some(known), Row::AtHand | Row::Computed(_)) = (&self.inputs, row) {
             let all = plan.aggregates.iter().flat_map(inputs).zip(&*known.of_aggregates);

@@ -20,6 +20,7 @@ use palisade_expr::context::{AtHand, StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, SqlAttempt, SqlResult, Subquery};
 use palisade_plan::Plan;
+use palisade_plan::parallel::DividedFrom;
 use palisade_plan::shown::Running;
 use palisade_session::command::CommandCounts;
 use palisade_session::environment::{Awaited, Environment};
@@ -55,6 +56,31 @@ pub struct Execution<'a> {
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
     pub working: Vec<RowList>,
+}
+
+impl<'a> Execution<'a> {
+    /// Of a [part](crate::parallel) of a statement that runs beside it.
+    pub(crate) fn of_part(
+        (host, dictionary_tables, engine): (&'a dyn Environment, &'a dyn DictionaryTables, &'a Arc<Engine>),
+        transaction: &'a mut Option<Transaction>,
+        (work, commands, profiles): (&'a mut WorkDone, &'a CommandCounts, &'a mut Option<Box<Profiles>>),
+        plan: Arc<Plan>,
+    ) -> Self {
+        Execution {
+            host,
+            dictionary_tables,
+            engine,
+            transaction,
+            work,
+            commands,
+            profiles,
+            counts_found_rows: false,
+            plan: Some(plan),
+            shown: None,
+            subqueries: Vec::new(),
+            working: Vec::new(),
+        }
+    }
 }
 
 impl Subqueries for Execution<'_> {
@@ -222,7 +248,9 @@ impl<'a> ExecContext<'_, 'a> {
         let Execution { shown: shown @ None, plan: Some(plan), host, .. } = &mut *self.execution else {
             return;
         };
-        let running = Arc::new(Running { plan: plan.clone(), parameters: self.parameters.to_vec() });
+        let divided_from = DividedFrom::new(&self.session.variables, host.threads_beside());
+        let (plan, parameters) = (plan.clone(), self.parameters.to_vec());
+        let running = Arc::new(Running { plan, parameters, divided_from });
         let weak: Weak<Running> = Arc::downgrade(&running);
         host.show_plan(self.session.connection_id, weak);
         *shown = Some(running);

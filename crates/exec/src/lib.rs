@@ -16,6 +16,7 @@
 //! | [`grouped`] | grouping of rows that come in groups |
 //! | [`kept`] | rows set aside |
 //! | `noted` | measuring an operator |
+//! | [`parallel`] | groups that are added up in parts, side by side |
 //! | [`sort`] | sorting, limits |
 //! | `packed` | sort keys as numbers |
 //! | [`distinct`] | removing duplicates |
@@ -39,6 +40,7 @@ pub mod kept;
 pub mod loose;
 mod noted;
 mod packed;
+pub mod parallel;
 pub mod recursive;
 pub mod run;
 pub mod scan;
@@ -287,21 +289,11 @@ impl State {
                     return Ok(true);
                 }
             },
-            (
-                State::Aggregate(state),
-                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys, .. },
-            ) => {
-                let (slot, rollup) = (*slot, *rollup);
-                let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
-                state.next(cx, &plan)
+            (State::Aggregate(state), operator @ Operator::Aggregate { .. }) => {
+                aggregate::Grouping::of(operator).map_or(Ok(false), |plan| state.next(cx, &plan))
             }
-            (
-                State::Grouped(state),
-                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys, .. },
-            ) => {
-                let (slot, rollup) = (*slot, *rollup);
-                let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
-                state.next(cx, &plan)
+            (State::Grouped(state), operator @ Operator::Aggregate { .. }) => {
+                aggregate::Grouping::of(operator).map_or(Ok(false), |plan| state.next(cx, &plan))
             }
             (State::FirstOfEach(state), Operator::FirstOfEach { input, keys }) => state.next(cx, input, keys),
             (State::Sort(state), Operator::Sort { input, keys, slots, limit, distinct }) => state

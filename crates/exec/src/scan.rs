@@ -10,9 +10,9 @@ use palisade_engine::{
 use palisade_expr::place::At;
 use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
+use palisade_plan::Access;
 use palisade_plan::access::Ranges;
 use palisade_plan::reads::{Reach, reach};
-use palisade_plan::{Access, Operator};
 use palisade_session::work::Work;
 
 use super::ExecContext;
@@ -44,6 +44,8 @@ pub struct ScanState {
     screen: Option<Box<Screen>>,
     /// What the screen says of the row in the slot, if it was asked.
     verdict: Option<bool>,
+    /// It reads pieces of ranges, whose beginnings and ends are counted by who has divided them.
+    is_of_pieces: bool,
 }
 
 impl std::fmt::Debug for ScanState {
@@ -74,6 +76,14 @@ impl ScanState {
         self.relock = false;
     }
 
+    /// Goes to the beginning of a piece of a range, which is read forward.
+    pub fn begin_piece(&mut self, piece: KeyRange) {
+        self.reset();
+        self.ranges.push(piece);
+        self.phase = Phase::Ranges;
+        self.is_of_pieces = true;
+    }
+
     /// At most so many rows will be wanted.
     pub fn hint_rows(&mut self, rows: usize) {
         self.rows_wanted = Some(rows);
@@ -99,6 +109,7 @@ impl ScanState {
         *position += 1;
         cx.state.budget -= 1;
         cx.execution.work.add(work, 1);
+        cx.execution.work.rows_examined += 1;
         true
     }
 
@@ -326,7 +337,7 @@ impl ScanState {
                 return Ok(true);
             }
             if !more {
-                if self.has_given || is_table_scan(access) {
+                if !self.is_of_pieces && (self.has_given || is_table_scan(access)) {
                     cx.execution.work.add(step(access), 1);
                 }
                 self.scan = None;
@@ -355,13 +366,15 @@ impl ScanState {
             scan = scan.that_may_stop();
         }
         self.scan = Some(scan);
-        self.has_given = false;
-        count_begin(cx, access);
+        self.has_given = self.is_of_pieces;
+        if !self.is_of_pieces {
+            count_begin(cx, access);
+        }
         true
     }
 
     /// How many rows come next, about those of a leaf, without making them current; `None` at the end. Of a
-    /// [countable](is_countable) scan whose rows all are counted.
+    /// [countable](palisade_plan::reads::is_countable) scan whose rows all are counted.
     pub fn count(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
@@ -386,7 +399,9 @@ impl ScanState {
                     return Ok(Some(rows));
                 }
                 None => {
-                    cx.execution.work.add(step(access), 1 - is_found as u64);
+                    if !self.is_of_pieces {
+                        cx.execution.work.add(step(access), 1 - is_found as u64);
+                    }
                     self.scan = None;
                 }
             }
@@ -409,16 +424,6 @@ impl ScanState {
     }
 }
 
-/// Whether all rows of a scan can be [counted](ScanState::count) without being read.
-pub fn is_countable(plan: &Operator) -> bool {
-    match plan {
-        Operator::Scan { access, filter: None, mode: ReadMode::Snapshot, .. } => {
-            reach(access) == Reach::Whole && (access.index == 0 || access.covering)
-        }
-        _ => false,
-    }
-}
-
 /// Whether a table is read as it lies, not in the order of an index.
 fn is_table_scan(access: &Access) -> bool {
     access.index == 0 && !access.backward && !access.covering && reach(access) == Reach::Whole
@@ -432,6 +437,17 @@ fn step(access: &Access) -> Work {
         Work::HandlerReadPrev
     } else {
         Work::HandlerReadNext
+    }
+}
+
+/// Counts the beginnings and the ends of so many ranges that are read in pieces. A step has been counted for
+/// each row of them, so that a range has one left only where its end is a step of its own.
+pub(super) fn count_ranges(cx: &mut ExecContext<'_, '_>, access: &Access, ranges: u64) {
+    for _ in 0..ranges {
+        count_begin(cx, access);
+        if is_table_scan(access) {
+            cx.execution.work.add(step(access), 1);
+        }
     }
 }
 

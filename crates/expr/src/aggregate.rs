@@ -1,5 +1,7 @@
 //! Aggregates: what they are of, and their arithmetic, one value after the other.
 
+mod parts;
+
 use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::{

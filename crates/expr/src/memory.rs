@@ -80,6 +80,8 @@ pub struct Memory {
     at_start: i64,
     /// Bytes that outlive the statement.
     kept: i64,
+    /// Of a part of a statement: what the statement and its other parts hold.
+    others: i64,
     /// What of it the server's sum has. Only the session's own task changes it.
     published: AtomicI64,
     server: Arc<ServerMemory>,
@@ -101,6 +103,17 @@ impl Memory {
         memory.join(&self.server);
         memory.begin();
         memory
+    }
+
+    /// It is a part's of a statement that holds so much without it: the bounds are of all of it.
+    pub fn set_others(&mut self, others: i64) {
+        self.others = others;
+    }
+
+    /// The current task frees from now on what another one has allocated that held so much. What that one has
+    /// published is taken off by dropping its `Memory`.
+    pub fn take_over(held: i64) {
+        heap::exchange(heap::held() + held);
     }
 
     /// It counts into the sum of a server.
@@ -142,14 +155,15 @@ impl Memory {
 
     /// Whether the statement holds too much: alone, or with all others.
     pub fn check(&self, variables: &SessionVariables) -> Result<(), TooMuch> {
-        let held = self.held();
+        let own = self.held();
+        let held = own + self.others;
         if held.unsigned_abs() > variables.statement_memory {
             return Err(TooMuch::Statement(mysql_error!(ER_OUTOFMEMORY, held)));
         }
-        if held.abs_diff(self.published()) < variables.connection_memory_chunk_size {
+        if own.abs_diff(self.published()) < variables.connection_memory_chunk_size {
             return Ok(());
         }
-        self.publish(held);
+        self.publish(own);
         let limit = variables.connection_memory_limit;
         if held.unsigned_abs() > limit {
             return Err(TooMuch::Connection(mysql_error!(ER_DA_CONN_LIMIT, limit, held)));
@@ -248,6 +262,21 @@ mod tests {
         assert_eq!(number(other.check(&variables)), Some((4082, true)));
         variables.statement_memory = 16 << 20;
         assert_eq!(number(other.check(&variables)), Some((1037, false)));
+        variables.statement_memory = 40 << 20;
+        variables.connection_memory_limit = 200 << 20;
+        server.set_limits(u64::MAX, u64::MAX);
+        let mut part = one.beside();
+        heap::exchange(heap::held() + (20 << 20));
+        assert_eq!(number(part.check(&variables)), None);
+        part.set_others(30 << 20);
+        assert_eq!(number(part.check(&variables)), Some((1037, false)), "of all of the statement");
+        variables.statement_memory = 200 << 20;
+        variables.connection_memory_limit = 40 << 20;
+        heap::exchange(heap::held() + (1 << 20));
+        assert_eq!(number(part.check(&variables)), Some((4082, true)));
+        assert_eq!(part.published(), 21 << 20, "without what the others publish");
+        drop(part);
+        server.set_limits(100 << 20, 90 << 20);
         one.end();
         other.end();
         assert_eq!(server.held(), 0);

@@ -77,6 +77,12 @@ session_variables! { |settings, system|
     tracks_connection_memory: bool = settings.bool(sysvar::GLOBAL_CONNECTION_MEMORY_TRACKING),
     /// `palisade_operator_memory`, in bytes.
     operator_memory: u64 = settings.uint(sysvar::PALISADE_OPERATOR_MEMORY),
+    /// `palisade_parallel_threads`.
+    parallel_threads: usize = settings.uint(sysvar::PALISADE_PARALLEL_THREADS) as usize,
+    /// `palisade_parallel_cost`, in microseconds.
+    parallel_cost: u64 = settings.uint(sysvar::PALISADE_PARALLEL_COST),
+    /// `innodb_parallel_read_threads`.
+    parallel_read_threads: usize = settings.uint(sysvar::INNODB_PARALLEL_READ_THREADS) as usize,
     /// `tmp_table_size`, in bytes.
     tmp_table_size: u64 = settings.uint(sysvar::TMP_TABLE_SIZE),
     /// `join_buffer_size`, in bytes.

@@ -135,6 +135,13 @@ impl Warnings {
         }
     }
 
+    /// Adds what a part of the statement that was executed beside the others has left.
+    pub fn take_over(&mut self, other: &Warnings) {
+        let before = self.count;
+        self.push_again(&other.conditions);
+        self.count = before.saturating_add(other.count);
+    }
+
     /// Whether notes are kept: `sql_notes`.
     pub fn keep_notes(&mut self, keep: bool) {
         self.drops_notes = !keep;

@@ -34,6 +34,8 @@ pub const HASHED_ROW: f64 = 350.0;
 pub const GROUPED_ROW: f64 = 60.0;
 /// Putting a row into its group in a hash table of groups.
 pub const HASHED_GROUP: f64 = 200.0;
+/// Adding a row's value to an aggregate.
+pub const ADDED_VALUE: f64 = 60.0;
 /// Looking a row up in a hash table.
 pub const PROBE: f64 = 200.0;
 /// Running a subquery for a row.

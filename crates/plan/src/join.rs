@@ -108,6 +108,8 @@ pub struct Joined {
     pub operator: Operator,
     /// How many they are.
     pub rows: f64,
+    /// What finding them [costs](crate::cost).
+    pub cost: f64,
     /// They come in the wanted order.
     pub ordered: bool,
     /// How many groups they make, if that is known.
@@ -136,7 +138,7 @@ impl JoinPlanner<'_, '_> {
             true => planned.noted_operator(),
             false => planned.operator(),
         };
-        Joined { operator, rows: planned.rows, ordered: planned.ordered, groups }
+        Joined { operator, rows: planned.rows, cost: planned.cost, ordered: planned.ordered, groups }
     }
 }
 

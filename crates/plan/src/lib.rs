@@ -22,6 +22,7 @@
 //! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`pace`] | how long planning may compute before it lets others run |
 //! | `remembered` | which subqueries' values are remembered |
+//! | [`parallel`] | groupings whose rows can be added up in parts |
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
 //! | [`purpose`] | what is done with the rows, as EXPLAIN tells it |
@@ -46,6 +47,7 @@ pub mod logical;
 pub mod lower;
 pub mod note;
 pub mod pace;
+pub mod parallel;
 pub mod point;
 pub mod premise;
 mod print;
@@ -248,6 +250,8 @@ pub enum Operator {
         kept_keys: Vec<KeptKey>,
         /// Rows of a group come one after the other: a group is given when the next one begins.
         in_groups: bool,
+        /// How, if its rows can be [added up in parts](parallel).
+        in_parts: Option<parallel::InParts>,
     },
     /// Of rows that come one after the other with equal keys, the first.
     FirstOfEach {

@@ -20,6 +20,7 @@ use super::logical::{
     Block, Body, Combination, Distinct, Grouping, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order,
     Projection,
 };
+use super::parallel::InParts;
 use super::premise::{Premise, rows_of};
 use super::remembered::deciding_columns;
 use super::rules::is_never;
@@ -217,15 +218,17 @@ impl<'a> Planner<'a> {
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
         let is_empty = conditions.iter().any(is_never) && !conditions.iter().any(Expr::is_impure);
-        let Joined { operator: mut root, mut rows, ordered, groups: count } = match tree {
-            _ if is_empty => Joined { operator: Operator::Nothing, rows: 0.0, ordered: false, groups: None },
+        let Joined { operator: mut root, mut rows, cost: of_rows, ordered, groups: count } = match tree {
+            _ if is_empty => {
+                Joined { operator: Operator::Nothing, rows: 0.0, cost: 0.0, ordered: false, groups: None }
+            }
             None => {
                 let input = Box::new(Operator::Dual);
                 let operator = match Expr::all_of(conditions) {
                     Some(condition) => Operator::Filter { input, condition },
                     None => *input,
                 };
-                Joined { operator, rows: 1.0, ordered: false, groups: None }
+                Joined { operator, rows: 1.0, cost: 0.0, ordered: false, groups: None }
             }
             Some(tree) => {
                 let local = {
@@ -262,8 +265,12 @@ impl<'a> Planner<'a> {
             root = first_of_each(root, &block.projection, &block.distinct, &block.order.keys);
         }
         if let Some(grouping) = grouping {
+            let in_parts = match in_groups {
+                false => InParts::new(&root, &grouping, (rows, of_rows), count),
+                true => None,
+            };
             rows = count.unwrap_or(rows * cost::GROUPS_PER_ROW).clamp(1.0, rows.max(1.0));
-            root = aggregated(root, grouping, in_groups);
+            root = aggregated(root, grouping, in_groups, in_parts);
         }
         if let Some(condition) = having {
             rows = (rows * cost::HAVING).max(1.0);
@@ -404,10 +411,11 @@ fn projected(root: Operator, projection: Option<Projection>, distinct: &Distinct
 }
 
 /// The groups of the rows of `root`.
-fn aggregated(root: Operator, grouping: Grouping, in_groups: bool) -> Operator {
+fn aggregated(root: Operator, grouping: Grouping, in_groups: bool, in_parts: Option<InParts>) -> Operator {
     let in_groups = in_groups && !grouping.group.is_empty();
     let Grouping { slot, group, aggregates, rollup, keep, kept_keys } = grouping;
-    Operator::Aggregate { input: Box::new(root), group, aggregates, slot, rollup, keep, kept_keys, in_groups }
+    let input = Box::new(root);
+    Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys, in_groups, in_parts }
 }
 
 /// Of rows that come in groups of those that look alike, the first of each.

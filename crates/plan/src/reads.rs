@@ -1,5 +1,6 @@
 //! How a plan reads its tables, as `Select_...` counts it.
 
+use palisade_engine::ReadMode;
 use palisade_session::work::{COUNT, Work};
 
 use super::{Access, Operator};
@@ -69,5 +70,15 @@ pub fn reach(access: &Access) -> Reach {
         (_, false) => Reach::Range,
         (true, true) => Reach::Whole,
         (false, true) => Reach::Key,
+    }
+}
+
+/// Whether all rows of a scan can be counted without being read.
+pub fn is_countable(plan: &Operator) -> bool {
+    match plan {
+        Operator::Scan { access, filter: None, mode: ReadMode::Snapshot, .. } => {
+            reach(access) == Reach::Whole && (access.index == 0 || access.covering)
+        }
+        _ => false,
     }
 }

@@ -14,6 +14,7 @@ use palisade_expr::{Expr, Node};
 use super::access::{Access, RangeSpec};
 use super::examined::fetched;
 use super::note::{self, Estimate, Reading, each_input};
+use super::parallel::DividedFrom;
 use super::{Limit, Operator, Plan, Query, cost};
 
 /// A plan that is being executed.
@@ -23,6 +24,8 @@ pub struct Running {
     pub plan: Arc<Plan>,
     /// The values of its parameters.
     pub parameters: Vec<Value>,
+    /// Which of its groupings are added up in parts.
+    pub divided_from: DividedFrom,
 }
 
 impl Running {

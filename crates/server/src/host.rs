@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
+use palisade_session::environment::Beside;
 use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
@@ -47,6 +48,7 @@ use crate::reactor::Sleep;
 use crate::tls::Secrets;
 use crate::variable_sources::Setter;
 use crate::variables::{self, Globals, Placements};
+use crate::worker::Helpers;
 use crate::{administration, memory_limit, status, task, virtual_tables};
 
 /// The server as its sessions' statements see it.
@@ -80,6 +82,7 @@ pub struct ServerHost {
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
     workers: AtomicUsize,
+    beside: OnceLock<Crew>,
     version: String,
     random: parking_lot::Mutex<Prng>,
 }
@@ -112,6 +115,7 @@ impl ServerHost {
             slow_log: SlowLog::default(),
             latest: Latest::default(),
             workers: AtomicUsize::new(0),
+            beside: OnceLock::new(),
             version,
             random: parking_lot::Mutex::new(Prng::new(seed)),
         }
@@ -180,6 +184,12 @@ impl ServerHost {
         self.connections.start_counting_over();
     }
 
+    /// From now on parts of statements are run beside them.
+    pub fn run_beside_by(self: &Arc<Self>, helpers: Helpers) {
+        // There is one team of workers in the life of a server.
+        let _ = self.beside.set(Crew { helpers, host: Arc::downgrade(self) });
+    }
+
     /// How many workers there are.
     pub fn worker_count(&self) -> usize {
         self.workers.load(Ordering::Relaxed)
@@ -189,6 +199,13 @@ impl ServerHost {
     pub fn set_worker_count(&self, count: usize) {
         self.workers.store(count, Ordering::Relaxed);
     }
+}
+
+/// Who runs parts of statements.
+struct Crew {
+    helpers: Helpers,
+    /// What the parts are given.
+    host: Weak<ServerHost>,
 }
 
 fn place(scope: Scope) -> Place {
@@ -424,6 +441,19 @@ impl Processes for ServerHost {
         let accounts = self.accounts.load();
         Asker::new(session, &accounts).check_explains(&connection.user())?;
         Ok(connection.running())
+    }
+
+    fn run_beside(&self, part: Beside) -> bool {
+        let Some(Crew { helpers, host }) = self.beside.get() else { return false };
+        host.upgrade().is_some_and(|host| helpers.run(part(host)))
+    }
+
+    fn threads_beside(&self) -> usize {
+        self.beside.get().map_or(1, |crew| crew.helpers.count())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.beside.get().is_some_and(|crew| crew.helpers.are_workers_busy())
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {

@@ -260,8 +260,10 @@ fn start_workers(
     let looked_at = host.clone();
     let looks_at_client = move |connection| looked_at.end_if_gone(connection);
     let for_administrators = listener::administrative_address(&host.globals.load())?.is_some();
-    Workers::start(count, for_administrators, processors, surroundings, looks_at_client)
-        .map_err(|error| format!("cannot start the workers: {error}"))
+    let workers = Workers::start(count, for_administrators, processors, surroundings, looks_at_client)
+        .map_err(|error| format!("cannot start the workers: {error}"))?;
+    host.run_beside_by(workers.helpers());
+    Ok(workers)
 }
 
 /// What the threads of the workers have of the server.

@@ -68,6 +68,20 @@ impl Task {
         connection: u64,
         future: impl FnOnce(&Arc<Task>) -> TaskFuture,
     ) {
+        Task::begin(event_loop, compute, (connection, false), future);
+    }
+
+    /// A task that serves no connection, and that the computing threads poll from its beginning to its end.
+    pub fn spawn_heavy(event_loop: &Arc<EventLoop>, compute: &Arc<Compute>, future: TaskFuture) {
+        Task::begin(event_loop, compute, (0, true), |_| future);
+    }
+
+    fn begin(
+        event_loop: &Arc<EventLoop>,
+        compute: &Arc<Compute>,
+        (connection, is_heavy): (u64, bool),
+        future: impl FnOnce(&Arc<Task>) -> TaskFuture,
+    ) {
         let task = event_loop.enter(|number| {
             Arc::new(Task {
                 turn: Turn::called(),
@@ -76,12 +90,12 @@ impl Task {
                 connection,
                 event_loop: event_loop.clone(),
                 compute: compute.clone(),
-                is_heavy: AtomicBool::new(false),
+                is_heavy: AtomicBool::new(is_heavy),
             })
         });
         let future = future(&task);
         *task.body.lock() = Some(Body { future, waker: Waker::from(task.clone()), held: 0 });
-        event_loop.push(task);
+        task.put_into_queue(EventLoop::push);
     }
 
     /// Polls it, on the calling thread; it has been taken out of a queue.

@@ -19,9 +19,9 @@
 
 use std::any::Any;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use palisade_sql::PlanCache;
 use parking_lot::Mutex;
@@ -303,6 +303,59 @@ impl Team {
     }
 }
 
+/// Between two looks at how busy the workers are. What came of one that is older than `LOOK_IS_GOOD` says
+/// nothing.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// See [`LOOK_EVERY`].
+const LOOK_IS_GOOD: Duration = Duration::from_secs(1);
+/// Tasks that a worker polls in a second when it is busy: a statement by its key is one or two.
+const BUSY_POLLS: u128 = 2000;
+
+/// The computing threads of the workers, as far as there are workers.
+pub struct Helpers {
+    team: Weak<Team>,
+    last_look: Mutex<Look>,
+}
+
+/// How much the workers had polled when it was last looked at.
+struct Look {
+    at: Instant,
+    beats: u64,
+    were_busy: bool,
+}
+
+impl Helpers {
+    /// How many of them have a processor each.
+    pub fn count(&self) -> usize {
+        self.team.upgrade().map_or(0, |team| team.workers.len())
+    }
+
+    /// Whether the workers serve so many statements that they should have the processors for themselves.
+    pub fn are_workers_busy(&self) -> bool {
+        let Some(team) = self.team.upgrade() else { return false };
+        let mut last = self.last_look.lock();
+        let elapsed = last.at.elapsed();
+        if elapsed < LOOK_EVERY {
+            return last.were_busy;
+        }
+        let beats = team.workers.iter().map(|worker| worker.post().beat()).sum();
+        // Another thread turns a worker's loop, and has begun to count.
+        let polls = u128::from(u64::saturating_sub(beats, last.beats) / 2);
+        let most = BUSY_POLLS * team.workers.len() as u128;
+        let were_busy = elapsed < LOOK_IS_GOOD && polls * 1000 > most * elapsed.as_millis();
+        *last = Look { at: Instant::now(), beats, were_busy };
+        were_busy
+    }
+
+    /// Has one of them run it; false if there is none any more.
+    pub fn run(&self, future: TaskFuture) -> bool {
+        let Some(team) = self.team.upgrade() else { return false };
+        let Some(worker) = team.workers.first() else { return false };
+        Task::spawn_heavy(&worker.event_loop, &team.compute, future);
+        true
+    }
+}
+
 impl Workers {
     /// Starts `count` workers, and one more for administrators if `for_administrators`. `looks_at_client` is
     /// called again and again while a connection's poll takes long, with its number.
@@ -356,6 +409,12 @@ impl Workers {
         #[expect(clippy::expect_used, reason = "a team has at least one worker")]
         let least = workers.iter().min_by_key(sessions).expect("there is at least one worker");
         self.team.begin(least, connection, Some(Bearings::new(processors.pace())), begin);
+    }
+
+    /// Who runs parts of statements beside them.
+    pub fn helpers(&self) -> Helpers {
+        let last_look = Mutex::new(Look { at: Instant::now(), beats: 0, were_busy: false });
+        Helpers { team: Arc::downgrade(&self.team), last_look }
     }
 
     /// How many threads are in one and the same poll since `beats` was last looked at; they are noted there.

@@ -181,6 +181,9 @@ pub trait VirtualTables: Send + Sync {
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows;
 }
 
+/// A part of a statement that runs beside it.
+pub type Beside = Box<dyn FnOnce(Arc<dyn Environment>) -> BoxFuture<'static, ()> + Send>;
+
 /// Connections, and the threads that serve them.
 pub trait Processes: Send + Sync {
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
@@ -211,6 +214,24 @@ pub trait Processes: Send + Sync {
     /// whether the client is still there. If it has gone, the session is [killed](SessionState::kill).
     fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
         Box::pin(palisade_base::event::yield_now())
+    }
+
+    /// Has a part of a statement run beside it, by a thread that computes for all sessions and leaves the
+    /// processors to those that serve them; the part is given the server. False where none does: the
+    /// statement does all by itself then.
+    fn run_beside(&self, _part: Beside) -> bool {
+        false
+    }
+
+    /// How many parts of a statement are worth running at the same time.
+    fn threads_beside(&self) -> usize {
+        1
+    }
+
+    /// Whether those that serve sessions have so much to do that a statement should have no more than one part
+    /// run beside it.
+    fn is_busy(&self) -> bool {
+        false
     }
 
     /// A session prepares a statement: 1461 if there are too many already.

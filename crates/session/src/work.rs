@@ -117,6 +117,16 @@ impl WorkDone {
         }
     }
 
+    /// Adds what a part of the statement has done.
+    pub fn absorb(&mut self, part: &WorkDone) {
+        for (fresh, more) in self.fresh.iter_mut().zip(part.counts()) {
+            *fresh += more;
+        }
+        self.touched |= part.touched;
+        self.rows_examined += part.rows_examined;
+        self.lock_micros += part.lock_micros;
+    }
+
     /// Tells the server's counters.
     pub fn publish(&mut self) {
         while self.touched != 0 {

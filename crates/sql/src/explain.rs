@@ -29,6 +29,7 @@ use palisade_expr::error::not_supported;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 use palisade_plan::bind::Binder;
+use palisade_plan::parallel::DividedFrom;
 use palisade_plan::purpose::Purpose;
 use palisade_plan::shown::Running;
 use palisade_plan::{Plan, note};
@@ -155,6 +156,11 @@ impl Sql {
         self.check_constants(session, &plan.beforehand, parameters)?;
         session.check_branch_for(plan)?;
         let is_measured = explain.analyze && self.execute_explained(session, &explained, parameters).await?;
+        let divided_from = match explain.analyze {
+            // What is measured is done by the statement alone.
+            true => DividedFrom::NEVER,
+            false => DividedFrom::new(&session.state.variables, self.host().threads_beside()),
+        };
         if form == Form::Rows {
             rows::send(explained.plan(), sink)?;
             return Ok(Completion::of_rows());
@@ -163,7 +169,7 @@ impl Sql {
             (Form::Tree, Purpose::Change(change)) if explain.analyze && change.is_of_one_table => {
                 format!("-> {NOT_EXECUTABLE}\n")
             }
-            _ => text_of(explained.plan(), form, is_measured),
+            _ => text_of(explained.plan(), form, is_measured, divided_from),
         };
         if let Some(name) = &explain.into {
             let mut context = session.context(&**self.host(), self.engine(), &[], None);
@@ -194,7 +200,7 @@ impl Sql {
         let plan = running.shown();
         match form {
             Form::Rows => rows::send(&plan, sink).map(|()| Completion::of_rows()),
-            form => send_text(&text_of(&plan, form, false), sink),
+            form => send_text(&text_of(&plan, form, false, running.divided_from), sink),
         }
     }
 
@@ -286,17 +292,17 @@ fn form(session: &Session, explain: &ast::Explain) -> SqlResult<Form> {
 }
 
 /// A plan in a format that is one text.
-fn text_of(plan: &Plan, form: Form, is_measured: bool) -> String {
+fn text_of(plan: &Plan, form: Form, is_measured: bool, divided_from: DividedFrom) -> String {
     match form {
-        Form::Rows | Form::Tree => tree(plan, is_measured).lines(),
+        Form::Rows | Form::Tree => tree(plan, is_measured, divided_from).lines(),
         Form::Blocks => blocks::document(plan).text(Order::AsAdded),
-        Form::Steps => steps(plan, is_measured),
+        Form::Steps => steps(plan, is_measured, divided_from),
     }
 }
 
 /// The steps of a statement.
-fn tree(plan: &Plan, is_measured: bool) -> Step {
-    let found = plan.query.as_ref().map(|query| Steps::new(plan, is_measured).whole(query));
+fn tree(plan: &Plan, is_measured: bool, divided_from: DividedFrom) -> Step {
+    let found = plan.query.as_ref().map(|query| Steps::new(plan, is_measured, divided_from).whole(query));
     let before = || Step::new("Rows fetched before execution", "rows_fetched_before_execution");
     match &plan.purpose {
         Purpose::Query => found.unwrap_or_else(before),
@@ -319,7 +325,7 @@ fn tree(plan: &Plan, is_measured: bool) -> Step {
 }
 
 /// FORMAT=JSON of version 2.
-fn steps(plan: &Plan, is_measured: bool) -> String {
+fn steps(plan: &Plan, is_measured: bool, divided_from: DividedFrom) -> String {
     let query_type = match &plan.purpose {
         Purpose::Query => "select",
         Purpose::Change(change) if change.is_update => "update",
@@ -328,7 +334,7 @@ fn steps(plan: &Plan, is_measured: bool) -> String {
         Purpose::Insert { .. } => "insert",
     };
     let mut document = Object::default();
-    document.add("query_plan", tree(plan, is_measured).object());
+    document.add("query_plan", tree(plan, is_measured, divided_from).object());
     document.add("query_type", query_type);
     document.add("json_schema_version", "2.0");
     document::Document::from(document).text(Order::Sorted)

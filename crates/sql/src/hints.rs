@@ -18,7 +18,7 @@ use palisade_parser::hint::{BlockHint, HintForm, HintKind, HintValue};
 use crate::{Services, Session, SessionVariables, SystemVariables};
 use palisade_plan::bind::hints::{StatementHints, block_named, conflicts};
 
-/// The variables that SET_VAR sets in MySQL 9.7.
+/// The variables that SET_VAR sets in MySQL 9.7, and those of our own that a statement may have otherwise.
 #[rustfmt::skip]
 const SETTABLE: &[&str] = &[
     "auto_increment_increment", "auto_increment_offset", "big_tables", "bulk_insert_buffer_size",
@@ -27,7 +27,8 @@ const SETTABLE: &[&str] = &[
     "group_concat_max_len", "insert_id", "internal_tmp_mem_storage_engine", "join_buffer_size", "lock_wait_timeout",
     "max_error_count", "max_execution_time", "max_heap_table_size", "max_join_size", "max_length_for_sort_data",
     "max_points_in_geometry", "max_seeks_for_key", "max_sort_length", "optimizer_max_subgraph_pairs",
-    "optimizer_prune_level", "optimizer_search_depth", "optimizer_switch", "range_alloc_block_size",
+    "optimizer_prune_level", "optimizer_search_depth", "optimizer_switch", "palisade_parallel_cost",
+    "palisade_parallel_threads", "range_alloc_block_size",
     "range_optimizer_max_mem_size", "read_buffer_size", "read_rnd_buffer_size", "secondary_engine_cost_threshold",
     "select_into_buffer_size", "select_into_disk_sync", "select_into_disk_sync_delay", "set_operations_buffer_size",
     "sort_buffer_size", "sql_auto_is_null", "sql_big_selects", "sql_buffer_result", "sql_mode",

@@ -7,6 +7,7 @@ use palisade_expr::Expr;
 use palisade_expr::order::SortKey;
 use palisade_plan::access::Access;
 use palisade_plan::note::{Actual, Estimate, Note, estimate};
+use palisade_plan::parallel::DividedFrom;
 use palisade_plan::window::WindowFunction;
 use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
 
@@ -139,11 +140,13 @@ pub(super) struct Steps<'p> {
     shown: HashSet<usize>,
     /// The plan has been executed and measured.
     is_measured: bool,
+    /// Which groupings are done in parts.
+    divided_from: DividedFrom,
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(plan: &'p Plan, is_measured: bool) -> Steps<'p> {
-        Steps { plan, used: UsedColumns::of(plan), shown: HashSet::new(), is_measured }
+    pub(super) fn new(plan: &'p Plan, is_measured: bool, divided_from: DividedFrom) -> Steps<'p> {
+        Steps { plan, used: UsedColumns::of(plan), shown: HashSet::new(), is_measured, divided_from }
     }
 
     /// The steps of the plan's query, with all subqueries.
@@ -265,7 +268,7 @@ impl<'p> Steps<'p> {
                 let input = self.operator(input);
                 self.filter(input, condition, None)
             }
-            Operator::Aggregate { input, group, aggregates, rollup, in_groups, .. } => {
+            Operator::Aggregate { input, group, aggregates, rollup, in_groups, in_parts, .. } => {
                 let functions: Vec<String> =
                     aggregates.iter().map(|aggregate| shortened(&aggregate.to_string())).collect();
                 if *in_groups {
@@ -274,7 +277,10 @@ impl<'p> Steps<'p> {
                     let step = Step::new(name, "aggregate").with("functions", functions);
                     return step.with("group_by", true).over([self.operator(input)]);
                 }
-                self.aggregated(input, group, functions, *rollup)
+                let is_divided =
+                    in_parts.as_ref().is_some_and(|in_parts| self.divided_from.is_reached(in_parts));
+                let how = if is_divided { " (in parallel)" } else { "" };
+                self.aggregated(input, group, functions, (*rollup, how))
             }
             Operator::Sort { input, keys, limit, distinct, .. } => {
                 self.sorted(input, keys, limit.as_ref(), *distinct)
@@ -405,18 +411,24 @@ impl<'p> Steps<'p> {
         step.over(sides).over(asked.collect::<Vec<_>>())
     }
 
-    fn aggregated(&mut self, input: &Operator, group: &[Expr], functions: Vec<String>, rollup: bool) -> Step {
+    fn aggregated(
+        &mut self,
+        input: &Operator,
+        group: &[Expr],
+        functions: Vec<String>,
+        (rollup, how): (bool, &str),
+    ) -> Step {
         let input = self.operator(input);
         let list = functions.join(", ");
         if group.is_empty() {
-            return Step::new(format!("Aggregate: {list}"), "aggregate")
+            return Step::new(format!("Aggregate{how}: {list}"), "aggregate")
                 .with("functions", functions)
                 .over([input]);
         }
         let name = if rollup {
-            "Aggregate with rollup using temporary table"
+            "Aggregate with rollup using temporary table".to_owned()
         } else {
-            "Aggregate using temporary table"
+            format!("Aggregate using temporary table{how}")
         };
         let kept = Step::new(name, "temp_table_aggregate").with("functions", functions);
         temporary("<temporary>", kept.with("group_by", true).over([input]))

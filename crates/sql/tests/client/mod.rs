@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use palisade_expr::named_locks::NamedLocks;
 use palisade_io::{FileSystem, MemFileSystem};
 use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
+use palisade_session::environment::Beside;
 use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_session::sink::Collected;
 use palisade_sql::session::KillFlag;
@@ -39,6 +40,11 @@ pub struct Bench {
     pub questions: AtomicUsize,
     /// The statement of which session is killed, and at which question from now on.
     pub killed_asking: Mutex<Option<(KillFlag, usize)>>,
+    /// Runs parts of statements beside them, by a thread for each: how many at the same time, and what they
+    /// are given.
+    pub beside: OnceLock<(usize, Weak<Bench>)>,
+    /// How many it has run.
+    pub parts: AtomicUsize,
 }
 
 /// One pause or question more: kills the statement whose turn it is.
@@ -119,6 +125,17 @@ impl Processes for Bench {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         count_down(&self.killed);
         Box::pin(palisade_base::event::yield_now())
+    }
+
+    fn run_beside(&self, part: Beside) -> bool {
+        let Some(bench) = self.beside.get().and_then(|(_, bench)| bench.upgrade()) else { return false };
+        self.parts.fetch_add(1, Ordering::Relaxed);
+        std::thread::spawn(move || block_on(part(bench)));
+        true
+    }
+
+    fn threads_beside(&self) -> usize {
+        self.beside.get().map_or(1, |(threads, _)| *threads)
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {
