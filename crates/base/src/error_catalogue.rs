@@ -592,6 +592,7 @@ error_codes! {
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%.64s' from %s to %s";
     ER_COLUMN_CHANGE_SIZE = 3886, "HY000", "Could not change column '%s' of table '%s'. The resulting size of index '%s' would exceed the max key length of %d bytes.";
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME = 3887, "HY000", "A capture group has an invalid name.";
+    ER_DA_SSL_LIBRARY_ERROR = 3888, "HY000", "Failed to set up SSL because of the following SSL library error: %s";
     ER_UNSUPPORTED_SQL_MODE = 3899, "HY000", "sql_mode=0x%08x is not supported.";
     ER_REGEXP_INVALID_FLAG = 3900, "HY000", "Invalid match mode flag in regular expression.";
     ER_UNIT_NOT_FOUND = 3902, "SU001", "There's no unit of measure named '%s'.";

@@ -1,9 +1,11 @@
 //! Statements that are the server's business.
 
-use palisade_base::error_catalogue::ER_UNKNOWN_STORAGE_ENGINE;
+use palisade_base::error_catalogue::{
+    ER_DA_SSL_LIBRARY_ERROR, ER_SERVER_SHUTDOWN, ER_SYNTAX_ERROR, ER_UNKNOWN_STORAGE_ENGINE,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, ValueRef};
-use palisade_parser::ast::{EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
+use palisade_parser::ast::{AlterInstance, EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, Sql, SqlResult};
 
 use tracing::info;
@@ -30,6 +32,10 @@ pub async fn administer(
             let reset = host.reset_persisted(session, name.as_deref(), *if_exists).await;
             Some(reset.map(|()| Completion::default()))
         }
+        Statement::AlterInstance(AlterInstance::ReloadTls { channel, no_rollback_on_error }) => {
+            let reloaded = reload_tls(host, session, channel.as_deref(), *no_rollback_on_error).await;
+            Some(reloaded.map(|()| Completion::default()))
+        }
         Statement::Help(_) => {
             let dictionary = host.engine.dictionary();
             let has_texts =
@@ -48,6 +54,30 @@ pub async fn administer(
         },
         _ => accounts::execute(host, sql, session, statement, sink).await,
     }
+}
+
+/// ALTER INSTANCE RELOAD TLS: certificates and keys are read anew. If that fails everything stays as it is, or,
+/// if it is so wanted, TLS is not spoken any more.
+async fn reload_tls(
+    host: &ServerHost,
+    session: &mut Session,
+    channel: Option<&str>,
+    ends_without: bool,
+) -> SqlResult<()> {
+    // Administrators are served with the certificates of all.
+    let is_known =
+        |name: &str| ["mysql_main", "mysql_admin"].iter().any(|known| known.eq_ignore_ascii_case(name));
+    if !channel.is_none_or(is_known) {
+        return Err(mysql_error!(ER_SYNTAX_ERROR));
+    }
+    let (secrets, settings) = (host.secrets.clone(), host.globals.load());
+    let reload = tokio::task::spawn_blocking(move || secrets.reload(settings, ends_without));
+    let reloaded = reload.await.map_err(|_| mysql_error!(ER_SERVER_SHUTDOWN))?;
+    match reloaded.map_err(|problem| mysql_error!(ER_DA_SSL_LIBRARY_ERROR, problem)) {
+        Err(problem) if ends_without => session.state.warnings.warn(problem),
+        other => other?,
+    }
+    Ok(())
 }
 
 /// What this server keeps that can be flushed.

@@ -28,6 +28,7 @@ use crate::reactor::timeout;
 use crate::status::Own;
 use crate::stream::{Socket, Stream};
 use crate::task;
+use crate::tls::status::shown_cipher;
 
 /// Room made before a read that begins a packet: a thousand idle clients should not cost much.
 const FIRST_ROOM: usize = 4 << 10;
@@ -162,12 +163,18 @@ impl Transport {
     /// The cipher and version of TLS.
     pub fn tls_names(&self) -> Option<(String, &'static str)> {
         let tls = self.wrapping.tls.as_ref()?;
-        let cipher = tls.negotiated_cipher_suite()?.suite().as_str().unwrap_or_default();
+        let cipher = shown_cipher(tls.negotiated_cipher_suite()?.suite());
         let version = match tls.protocol_version()? {
             rustls::ProtocolVersion::TLSv1_2 => "TLSv1.2",
             _ => "TLSv1.3",
         };
-        Some((cipher.replace("TLS13_", "TLS_"), version))
+        Some((cipher, version))
+    }
+
+    /// Whether it goes on with a session of TLS of before.
+    pub fn is_resumed(&self) -> bool {
+        let tls = self.wrapping.tls.as_ref();
+        tls.and_then(|tls| tls.handshake_kind()) == Some(rustls::HandshakeKind::Resumed)
     }
 
     /// Goes on in the compressed protocol.

@@ -90,7 +90,9 @@ struct Claim {
 pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) -> Result<Login, Disconnected> {
     let scramble = Scramble::from_random(unguessable());
     let allowed = compression::Allowed::of(&host.globals.load());
-    let offered = allowed.offer(Capabilities::OFFERED).with(Capabilities::SSL, host.secrets.tls.is_some());
+    let offered = allowed
+        .offer(Capabilities::OFFERED)
+        .with(Capabilities::SSL, host.secrets.spoken().config().is_some());
     let greeting = Greeting {
         server_version: host.version(),
         connection_id: channel.transport.connection.id as u32,
@@ -104,10 +106,13 @@ pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) ->
     channel.input.expect_sequence(1);
     let mut response = packet(channel).await?;
     if handshake::asks_for_tls(&response, offered)
-        && let Some(config) = &host.secrets.tls
+        && let Some(config) = host.secrets.spoken().config()
     {
         channel.start_tls(config.clone()).await?;
         status::SSL_ACCEPTS.increment();
+        if channel.transport.is_resumed() {
+            status::SSL_SESSIONS_REUSED.increment();
+        }
         if let Some(names) = channel.transport.tls_names() {
             // there is one handshake for a connection
             let _ = channel.transport.connection.tls.set(names);
@@ -349,6 +354,7 @@ async fn packet(channel: &mut Channel) -> Result<Vec<u8>, Disconnected> {
 }
 
 fn keep_attributes(channel: &Channel, encoded: &[u8]) {
+    status::LONGEST_ATTRIBUTES.raise_to(encoded.len() as u64);
     let pairs = attribute_pairs(encoded).map(|(name, value)| (text(name), text(value)));
     *channel.transport.connection.attributes.lock() = pairs.collect();
 }

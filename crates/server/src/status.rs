@@ -11,7 +11,7 @@ use palisade_sql::SessionView;
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::innodb_status::shown_time;
-use crate::{pool_dump, pool_resize};
+use crate::{pool_dump, pool_resize, tls};
 
 palisade_base::metrics! {
     /// Sessions whose clients went away without COM_QUIT, or were silent for too long.
@@ -38,6 +38,10 @@ palisade_base::metrics! {
     pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
     /// Connections that have gone on in TLS.
     pub static SSL_ACCEPTS: Counter = "Ssl_accepts", "server", "Connections with TLS";
+    /// Connections that have gone on with a session of TLS of before.
+    pub static SSL_SESSIONS_REUSED: Counter = "Ssl_sessions_reused", "server", "Connections that resumed a session of TLS";
+    /// Bytes of the longest attributes that a client has sent.
+    pub static LONGEST_ATTRIBUTES: Gauge = "Performance_schema_session_connect_attrs_longest_seen", "server", "Bytes of the longest attributes of a connection";
     /// Statements that took longer than long_query_time.
     pub static SLOW_QUERIES: Counter = "Slow_queries", "server", "Statements that took longer than long_query_time";
 }
@@ -158,11 +162,6 @@ const ZERO: &[&str] = &[
     "Slave_open_temp_tables",
     "Slow_launch_threads",
     "Sort_range",
-    "Ssl_accept_renegotiates",
-    "Ssl_callback_cache_hits",
-    "Ssl_client_connects",
-    "Ssl_connect_renegotiates",
-    "Ssl_finished_connects",
     "Table_locks_immediate",
     "Table_locks_waited",
     "Table_open_cache_hits",
@@ -240,8 +239,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec
     }
     let of = of.map(|(connection, _)| connection);
     let tls = of.and_then(|connection| connection.tls.get());
-    add("Ssl_cipher", tls.map_or_else(String::new, |(cipher, _)| cipher.clone()));
-    add("Ssl_version", tls.map_or_else(String::new, |(_, version)| (*version).to_owned()));
+    tls::status::add(&host.secrets, tls, &mut add);
     if let Some(connection) = of {
         let compression = connection.compression.get();
         add("Compression", if compression.is_some() { "ON" } else { "OFF" }.to_owned());
@@ -249,7 +247,6 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec
         add("Compression_level", compression.map_or(0, |algorithm| algorithm.level()).to_string());
     }
     add_server(host, &mut add);
-    add_tls(host, &mut add);
     add_storage(host, &mut add);
     add_page_io(host, &mut add);
     list.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
@@ -292,27 +289,6 @@ fn add_page_io(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         (false, false) => "threads: innodb_use_native_aio is OFF",
     };
     add("Palisade_page_io", io.to_owned());
-}
-
-/// How connections are encrypted.
-fn add_tls(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
-    let settings = host.globals.load();
-    for (name, id) in [
-        ("Current_tls_ca", sysvar::SSL_CA),
-        ("Current_tls_capath", sysvar::SSL_CAPATH),
-        ("Current_tls_cert", sysvar::SSL_CERT),
-        ("Current_tls_cipher", sysvar::SSL_CIPHER),
-        ("Current_tls_ciphersuites", sysvar::TLS_CIPHERSUITES),
-        ("Current_tls_crl", sysvar::SSL_CRL),
-        ("Current_tls_crlpath", sysvar::SSL_CRLPATH),
-        ("Current_tls_key", sysvar::SSL_KEY),
-        ("Current_tls_version", sysvar::TLS_VERSION),
-    ] {
-        add(name, settings.text(id).unwrap_or_default().to_owned());
-    }
-    // a handshake that did not end well is not accepted
-    add("Ssl_finished_accepts", SSL_ACCEPTS.value().to_string());
-    add("Tls_library_version", "rustls".to_owned());
 }
 
 /// What the storage engine tells.

@@ -1,5 +1,7 @@
 //! Secrets on the wire: TLS for connections, and the RSA key for passwords of clients without it.
 //!
+//! ALTER INSTANCE RELOAD TLS reads certificates anew; connections that are in stay as they are.
+//!
 //! As in MySQL, a server that finds no certificates in its data directory makes its own: a certificate authority
 //! (`ca.pem`) and a certificate signed by it. That keeps what is sent from being read; a client that wants to know whom
 //! it talks to is given `ca.pem`, or the server real certificates (`--ssl-cert`, `--ssl-key`).
@@ -13,23 +15,35 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwap;
 use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tracing::info;
+use tracing::error;
+
+use self::context::{Context, Problem};
+
+pub use self::context::are_versions;
+
+mod context;
+mod sessions;
+pub mod status;
 
 /// The server's secrets.
 pub struct Secrets {
-    /// TLS, if it is spoken.
-    pub tls: Option<Arc<ServerConfig>>,
+    spoken: ArcSwap<Spoken>,
     private_key: PathBuf,
     public_key: PathBuf,
     rsa: OnceLock<Result<Rsa, String>>,
+}
+
+/// How connections are encrypted that begin now.
+pub struct Spoken {
+    /// What was set when it was made; what is set now counts when it is made anew.
+    settings: Arc<Settings>,
+    /// `None` if TLS is not spoken.
+    context: Option<Context>,
 }
 
 /// The key for passwords.
@@ -42,19 +56,45 @@ struct Rsa {
 impl Secrets {
     /// Reads the certificates that the settings name, or makes them.
     pub fn open(settings: &Settings) -> Result<Secrets, String> {
-        let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or_default());
-        let file = |id| datadir.join(settings.text(id).unwrap_or_default());
-        let versions = settings.text(sysvar::TLS_VERSION).unwrap_or_default();
-        let tls = match versions.is_empty() {
-            true => None,
-            false => Some(Arc::new(configure(settings, versions, file)?)),
+        let settings = Arc::new(settings.clone());
+        let context = match settings.text(sysvar::TLS_VERSION).unwrap_or_default() {
+            "" => None,
+            _ => {
+                context::make_missing(&settings)?;
+                Some(Context::new(&settings).map_err(|problem| problem.detail)?)
+            }
         };
         Ok(Secrets {
-            tls,
-            private_key: file(sysvar::CACHING_SHA2_PASSWORD_PRIVATE_KEY_PATH),
-            public_key: file(sysvar::CACHING_SHA2_PASSWORD_PUBLIC_KEY_PATH),
+            private_key: file(&settings, sysvar::CACHING_SHA2_PASSWORD_PRIVATE_KEY_PATH),
+            public_key: file(&settings, sysvar::CACHING_SHA2_PASSWORD_PUBLIC_KEY_PATH),
+            spoken: ArcSwap::from_pointee(Spoken { settings, context }),
             rsa: OnceLock::new(),
         })
+    }
+
+    /// How connections are encrypted that begin now.
+    pub fn spoken(&self) -> Arc<Spoken> {
+        self.spoken.load_full()
+    }
+
+    /// Reads the certificates that are set now, for connections that begin from now on: ALTER INSTANCE RELOAD
+    /// TLS. Blocks while files are read. If that fails, everything stays as it is, or, if it `ends` TLS then,
+    /// none is spoken; the problem is given in words of MySQL's.
+    pub fn reload(&self, settings: Arc<Settings>, ends: bool) -> Result<(), &'static str> {
+        let made = Context::new(&settings);
+        if let Err(Problem { summary, detail }) = &made {
+            error!("ALTER INSTANCE RELOAD TLS: {summary}: {detail}");
+        }
+        let failed = made.as_ref().err().map(|problem| problem.summary);
+        if failed.is_none() || ends {
+            self.spoken.store(Arc::new(Spoken { settings, context: made.ok() }));
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The public key for passwords if it has been made.
+    pub fn known_public_key(&self) -> Option<&str> {
+        self.rsa.get()?.as_ref().ok().map(|rsa| rsa.public.as_str())
     }
 
     fn rsa(&self) -> Result<&Rsa, &str> {
@@ -78,61 +118,10 @@ impl Secrets {
     }
 }
 
-fn configure(
-    settings: &Settings,
-    versions: &str,
-    file: impl Fn(palisade_base::sysvar::VariableId) -> PathBuf,
-) -> Result<ServerConfig, String> {
-    let (certificate, key) = (file(sysvar::SSL_CERT), file(sysvar::SSL_KEY));
-    if settings.bool(sysvar::AUTO_GENERATE_CERTS) && !certificate.exists() && !key.exists() {
-        generate(&file(sysvar::SSL_CA), &certificate, &key)?;
-    }
-    let problem = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let chain = CertificateDer::pem_file_iter(&certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| problem(&certificate, &error))?;
-    let private = PrivateKeyDer::from_pem_file(&key).map_err(|error| problem(&key, &error))?;
-    let mut spoken = Vec::new();
-    for version in versions.split(',').map(str::trim) {
-        spoken.push(match version.to_ascii_lowercase().as_str() {
-            "tlsv1.2" => &rustls::version::TLS12,
-            "tlsv1.3" => &rustls::version::TLS13,
-            _ => return Err(format!("tls_version: '{version}' is not spoken; TLSv1.2 and TLSv1.3 are")),
-        });
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&spoken)
-        .map_err(|error| format!("tls_version: {error}"))?
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(|error| problem(&certificate, &error))
-}
-
-/// Makes a certificate authority and a certificate signed by it. The authority's own key is forgotten.
-fn generate(authority_file: &Path, certificate_file: &Path, key_file: &Path) -> Result<(), String> {
-    let problem = |error: rcgen::Error| format!("cannot make certificates: {error}");
-    let authority_key = KeyPair::generate().map_err(problem)?;
-    let mut authority = params("Palisade_Server_Auto_Generated_CA_Certificate").map_err(problem)?;
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-    let authority_certificate = authority.self_signed(&authority_key).map_err(problem)?;
-    let key = KeyPair::generate().map_err(problem)?;
-    let issuer = Issuer::new(authority, authority_key);
-    let certificate = params("Palisade_Server_Auto_Generated_Server_Certificate")
-        .and_then(|params| params.signed_by(&key, &issuer))
-        .map_err(problem)?;
-    write_new(authority_file, &authority_certificate.pem(), 0o644)?;
-    write_new(certificate_file, &certificate.pem(), 0o644)?;
-    write_new(key_file, &key.serialize_pem(), 0o600)?;
-    info!("made certificates: {}, {}", authority_file.display(), certificate_file.display());
-    Ok(())
-}
-
-fn params(common_name: &str) -> Result<CertificateParams, rcgen::Error> {
-    let mut params = CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()])?;
-    params.distinguished_name.push(DnType::CommonName, common_name);
-    Ok(params)
+/// The file that a variable names, in the data directory unless it says where.
+fn file(settings: &Settings, id: palisade_base::sysvar::VariableId) -> PathBuf {
+    let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or_default());
+    datadir.join(settings.text(id).unwrap_or_default())
 }
 
 /// Writes a file whole or not at all: what a crash leaves half written has another name.
@@ -184,9 +173,10 @@ mod tests {
     fn certificates_are_made_once() {
         let dir = tempfile::tempdir().unwrap();
         let read = || fs::read(dir.path().join("server-cert.pem")).unwrap();
-        assert!(Secrets::open(&settings(dir.path())).unwrap().tls.is_some());
+        let is_spoken = || Secrets::open(&settings(dir.path())).unwrap().spoken().config().is_some();
+        assert!(is_spoken());
         let made = read();
-        assert!(Secrets::open(&settings(dir.path())).unwrap().tls.is_some());
+        assert!(is_spoken());
         assert_eq!(read(), made);
         fs::write(dir.path().join("server-cert.pem"), "nonsense").unwrap();
         assert!(Secrets::open(&settings(dir.path())).is_err());
@@ -197,7 +187,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut settings = settings(dir.path());
         settings.set(sysvar::TLS_VERSION, Setting::Text("".into()));
-        assert!(Secrets::open(&settings).unwrap().tls.is_none());
+        assert!(Secrets::open(&settings).unwrap().spoken().config().is_none());
         settings.set(sysvar::TLS_VERSION, Setting::Text("TLSv1.1".into()));
         assert!(Secrets::open(&settings).err().unwrap().contains("TLSv1.1"));
     }

@@ -24,7 +24,7 @@ use palisade_sql::{Session, SessionState};
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{doublewrite, engine_variables, flush_settings, pool_dump, pool_resize, session_variables};
+use crate::{doublewrite, engine_variables, flush_settings, pool_dump, pool_resize, session_variables, tls};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -394,6 +394,9 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         }
         (sysvar::INNODB_BUFFER_POOL_FILENAME, Setting::Text(name)) if !pool_dump::is_file_name(name) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, name))
+        }
+        (sysvar::TLS_VERSION, Setting::Text(versions)) if !tls::are_versions(versions) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, versions))
         }
         (sysvar::OPTIMIZER_TRACE, Setting::Text(switches)) if switches.contains("enabled=on") => {
             Err(variable.not_supported(setting))

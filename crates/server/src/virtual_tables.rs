@@ -8,6 +8,7 @@
 //! | `metrics` | INNODB_METRICS, RESOURCE_GROUPS |
 //! | [`locks`] | INNODB_TRX, data_locks, data_lock_waits |
 //! | `host_cache` | host_cache, which is empty |
+//! | `tls` | tls_channel_status |
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 
 mod accounts;
@@ -17,6 +18,7 @@ mod metrics;
 mod processes;
 mod replication;
 mod system;
+mod tls;
 mod variables;
 
 use palisade_catalog::Value;
@@ -58,6 +60,7 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         variables::TABLES,
         accounts::TABLES,
         host_cache::TABLES,
+        tls::TABLES,
     ],
     unlisted: &[system::TABLES, replication::TABLES],
 };

@@ -10,8 +10,8 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind, ObjectName, Reset,
-    ShowWhat, Statement, TableConstraint, Xa,
+    AlterAction, AlterInstance, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind,
+    ObjectName, Reset, ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, SessionState, SqlError, SqlResult};
 
@@ -71,6 +71,14 @@ impl<'a> Asker<'a> {
         match self.has_dynamic(name) {
             true => Ok(()),
             false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}"))),
+        }
+    }
+
+    /// The same where the error names no SUPER.
+    fn require_exactly(&self, name: &str) -> SqlResult<()> {
+        match self.has_dynamic(name) {
+            true => Ok(()),
+            false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, name)),
         }
     }
 
@@ -300,12 +308,20 @@ impl<'a> Asker<'a> {
             | Statement::Uninstall(_)
             | Statement::LockInstance
             | Statement::Clone(_)
-            | Statement::AlterInstance(_)
+            | Statement::AlterInstance(
+                AlterInstance::RotateInnodbMasterKey
+                | AlterInstance::RotateBinlogMasterKey
+                | AlterInstance::ReloadKeyring
+                | AlterInstance::RedoLog(_),
+            )
             | Statement::ResourceGroup(_)
             | Statement::PurgeLogs(_)
             | Statement::Binlog(_)
             | Statement::Replication(_)
             | Statement::ImportTable(_) => self.require(Privileges::SUPER),
+            Statement::AlterInstance(AlterInstance::ReloadTls { .. }) => {
+                self.require_exactly("CONNECTION_ADMIN")
+            }
             // what they read and change is asked by table; the rest is about the session or checks for itself
             _ => Ok(()),
         }
