@@ -68,6 +68,7 @@ use crate::lower::Planner;
 use crate::pace::Pace;
 use crate::purpose::Purpose;
 use crate::reads::TableReads;
+use crate::rewritten::{Told, Writer};
 use crate::rules::Statement;
 use crate::{Plan, Query, note};
 
@@ -204,6 +205,8 @@ pub struct Binder<'a> {
     pub hints: Option<hints::StatementHints>,
     /// Whether the plan is explained: its operators are [noted](crate::note).
     pub notes: bool,
+    /// Columns that blocks read of enclosing ones, as EXPLAIN tells of them.
+    pub outer_references: Vec<SqlError>,
 }
 
 impl<'a> Binder<'a> {
@@ -252,6 +255,7 @@ impl<'a> Binder<'a> {
             pace: Pace::new(view.state, host, gives_way),
             hints: hints.cloned(),
             notes: false,
+            outer_references: Vec::new(),
         }
     }
 
@@ -312,15 +316,19 @@ impl<'a> Binder<'a> {
 
     /// The plan of a statement with this query, or with none.
     pub fn finish(self, query: Option<LogicalQuery>) -> SqlResult<Plan> {
-        self.finish_with(query, |planner, query| query.map(|query| planner.statement(query)).transpose())
+        self.finish_with(query, |planner, query, _| query.map(|query| planner.statement(query)).transpose())
     }
 
     /// The plan of a statement whose operators are made by `lower`, which is given its query as it has been
-    /// rewritten.
+    /// rewritten, and the subqueries in its expressions.
     pub fn finish_with(
         self,
         mut query: Option<LogicalQuery>,
-        lower: impl FnOnce(&mut Planner<'_>, Option<LogicalQuery>) -> SqlResult<Option<Query>>,
+        lower: impl FnOnce(
+            &mut Planner<'_>,
+            Option<LogicalQuery>,
+            &[Option<LogicalQuery>],
+        ) -> SqlResult<Option<Query>>,
     ) -> SqlResult<Plan> {
         let subqueries = self.subqueries.into_iter().collect::<Option<Vec<LogicalQuery>>>();
         let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
@@ -333,7 +341,13 @@ impl<'a> Binder<'a> {
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
         planner.switches = switches;
-        let mut query = lower(&mut planner, query)?;
+        let told = self.notes.then(|| {
+            let text = query.as_ref().map(|query| Writer::new(&subqueries).statement(query));
+            let has_windows = query.iter().chain(subqueries.iter().flatten()).any(LogicalQuery::has_windows);
+            let outer_references = self.outer_references;
+            Box::new(Told { text: text.unwrap_or_default(), outer_references, has_windows })
+        });
+        let mut query = lower(&mut planner, query, &subqueries)?;
         let planned = subqueries.into_iter().map(|query| query.map(|query| planner.query(query)).transpose());
         let mut subqueries: Vec<Option<Query>> = planned.collect::<SqlResult<_>>()?;
         let premises = planner.premises.take();
@@ -368,6 +382,7 @@ impl<'a> Binder<'a> {
             beforehand: self.beforehand,
             max_execution_time: None,
             warnings: self.warnings,
+            told,
             purpose: Purpose::default(),
             premises,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,

@@ -25,6 +25,7 @@
 //! | [`parallel`] | groupings whose rows can be added up in parts |
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
+//! | [`rewritten`] | the statement as rules have rewritten it, as SQL |
 //! | [`purpose`] | what is done with the rows, as EXPLAIN tells it |
 //! | [`shown`] | a plan that is being executed, to be shown |
 //!
@@ -54,6 +55,7 @@ mod print;
 pub mod purpose;
 pub mod reads;
 mod remembered;
+pub mod rewritten;
 pub mod rules;
 pub mod shown;
 pub mod virtual_read;
@@ -108,6 +110,8 @@ pub struct Plan {
     pub reads: SmallVec<[(Work, u64); 1]>,
     /// Warnings that making it gave; a plan with any is not kept.
     pub warnings: Vec<palisade_expr::SqlError>,
+    /// What EXPLAIN says of the statement beside its operators.
+    pub told: Option<Box<rewritten::Told>>,
     /// What is done with its rows.
     pub purpose: purpose::Purpose,
     /// What of the data it was chosen by: where one of these does not hold for an execution it is made anew.

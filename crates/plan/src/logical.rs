@@ -100,6 +100,8 @@ pub struct Order {
 /// A query block, in the order in which its parts take effect.
 #[derive(Debug, Default)]
 pub struct Block {
+    /// Its number among the blocks of the statement, in the order of the text; 0 if no text has it.
+    pub number: u32,
     /// FROM; none is one row without columns.
     pub tree: Option<JoinTree>,
     /// WHERE: all must hold.
@@ -287,6 +289,24 @@ impl LogicalQuery {
             Body::Values { .. } => None,
             Body::Combination(combination) => combination.order.limit.as_ref(),
             Body::Arranged { order, .. } => order.limit.as_ref(),
+        }
+    }
+
+    /// Whether a block of it computes window functions, those of its derived tables included.
+    pub fn has_windows(&self) -> bool {
+        match &self.body {
+            Body::Block(block) => {
+                let mut found = !block.windows.is_empty();
+                if let Some(tree) = &block.tree {
+                    tree.leaves(&mut |leaf| {
+                        found |= matches!(leaf, Leaf::Derived { query, .. } if query.has_windows());
+                    });
+                }
+                found
+            }
+            Body::Values { .. } => false,
+            Body::Combination(combination) => combination.inputs.iter().any(LogicalQuery::has_windows),
+            Body::Arranged { inner, .. } => inner.has_windows(),
         }
     }
 

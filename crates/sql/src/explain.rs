@@ -42,7 +42,7 @@ use crate::dml::change::{ChangePlan, bind_delete, bind_update};
 use crate::dml::insert::{InsertPlan, bind_insert};
 use crate::session::ExplainVariable;
 use crate::sql::Sql;
-use crate::{Completion, ResultSink, Session, SqlResult};
+use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// What MySQL says of a statement that its operators do not execute.
 const NOT_EXECUTABLE: &str = "<not executable by iterator executor>";
@@ -152,6 +152,10 @@ impl Sql {
             explained.split_filters();
         }
         let plan = explained.plan();
+        let told = plan.told.as_deref();
+        for reference in told.iter().flat_map(|told| &told.outer_references) {
+            session.state.warnings.note(reference.clone());
+        }
         plan.warnings.iter().for_each(|warning| session.state.warnings.warn(warning.clone()));
         self.check_constants(session, &plan.beforehand, parameters)?;
         session.check_branch_for(plan)?;
@@ -161,6 +165,7 @@ impl Sql {
             true => DividedFrom::NEVER,
             false => DividedFrom::new(&session.state.variables, self.host().threads_beside()),
         };
+        note_rewritten(session, explained.plan(), form);
         if form == Form::Rows {
             rows::send(explained.plan(), sink)?;
             return Ok(Completion::of_rows());
@@ -224,6 +229,17 @@ impl Sql {
             Explained::Change(_) | Explained::Insert(_) => Ok(false),
         }
     }
+}
+
+/// Notes the statement as it was rewritten, where MySQL does: FORMAT=JSON of version 2 has it in its text.
+fn note_rewritten(session: &mut Session, plan: &Plan, form: Form) {
+    let Some(told) = plan.told.as_deref().filter(|_| matches!(form, Form::Rows | Form::Blocks)) else {
+        return;
+    };
+    if form == Form::Rows && told.has_windows {
+        session.state.warnings.note(mysql_error!(ER_WINDOW_EXPLAIN_JSON));
+    }
+    session.state.warnings.note(SqlError { message: told.text.clone(), ..mysql_error!(ER_YES) });
 }
 
 /// The type of what a format gives that is one text.
@@ -334,6 +350,9 @@ fn steps(plan: &Plan, is_measured: bool, divided_from: DividedFrom) -> String {
         Purpose::Insert { .. } => "insert",
     };
     let mut document = Object::default();
+    if let Some(told) = &plan.told {
+        document.add("query", told.text.as_str());
+    }
     document.add("query_plan", tree(plan, is_measured, divided_from).object());
     document.add("query_type", query_type);
     document.add("json_schema_version", "2.0");

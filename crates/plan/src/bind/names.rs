@@ -16,7 +16,7 @@
 //! items that differ are ambiguous (1052) if they are columns; of expressions the first is taken.
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE,
+    ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE, ER_WARN_FIELD_RESOLVED,
 };
 use palisade_base::mysql_error;
 use palisade_expr::place::At;
@@ -146,6 +146,9 @@ impl Binder<'_> {
         for depth in (0..self.scopes.len()).rev() {
             let found = if depth == innermost { self.at_home(name)? } else { self.lent(name, depth)? };
             if let Some(found) = found {
+                if self.notes && depth < innermost {
+                    self.note_outer_reference(name, depth)?;
+                }
                 return Ok(found);
             }
         }
@@ -157,6 +160,33 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_UNKNOWN_TABLE, table));
         }
         Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), clause.name()))
+    }
+
+    /// Notes for EXPLAIN that the innermost block reads a column of an enclosing one.
+    fn note_outer_reference(&mut self, name: &ColumnName, depth: usize) -> SqlResult<()> {
+        let home = self.scope().block.max(1);
+        let scope = self.scopes.at(depth)?;
+        let block = scope.block.max(1);
+        let reference = match scope.find(name)? {
+            Some((source, column)) => {
+                let source = scope.sources.at(source)?;
+                let dot = if source.schema.is_empty() { "" } else { "." };
+                let column = &source.columns.at(column)?.name;
+                mysql_error!(
+                    ER_WARN_FIELD_RESOLVED,
+                    source.schema,
+                    dot,
+                    source.alias,
+                    ".",
+                    column,
+                    home,
+                    block
+                )
+            }
+            None => mysql_error!(ER_WARN_FIELD_RESOLVED, "", "", "", "", name.column, home, block),
+        };
+        self.outer_references.push(reference);
+        Ok(())
     }
 
     /// A name within the innermost block.

@@ -273,6 +273,7 @@ impl Binder<'_> {
         let outer_columns = std::mem::take(&mut scope.outer_columns);
         *self.scope() = scope;
         let body = Body::Block(Box::new(Block {
+            number: select.number,
             tree,
             conditions,
             grouping,

@@ -27,7 +27,7 @@ use crate::{Completion, Session, SqlResult};
 pub(super) use numbers::note_given;
 pub(crate) use plan::bind_insert;
 pub(super) use plan::refuse_value;
-pub use plan::{refuse_generated, target_column};
+pub use plan::{refuse_generated, target_column, written_cell};
 pub(super) use run::InsertRun;
 
 /// A value of VALUES or of an assignment.

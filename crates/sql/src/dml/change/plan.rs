@@ -11,14 +11,15 @@ use palisade_parser::ast::{self, DeleteTarget, TableReference};
 use palisade_plan::bind::scope::{Clause, Scope, Source};
 use palisade_plan::bind::{Binder, CommonTable};
 use palisade_plan::join::{Joining, WantedOrder};
-use palisade_plan::logical::JoinTree;
+use palisade_plan::logical::{JoinTree, Order};
 use palisade_plan::purpose::{Change, Purpose};
+use palisade_plan::rewritten::{Writer, name};
 use palisade_plan::rules::outer_to_inner;
 use palisade_plan::{Operator, Plan, Query};
 
 use super::{ChangePlan, Target};
 use crate::dml::foreign::family;
-use crate::dml::insert::{Cell, refuse_generated, target_column};
+use crate::dml::insert::{Cell, refuse_generated, target_column, written_cell};
 use crate::{Access, SqlResult};
 
 /// What an UPDATE or a DELETE says after its tables and assignments.
@@ -214,6 +215,7 @@ fn finish_change(
         binder.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
     }
     outer_to_inner(&mut tree, &conditions);
+    let sources = scope.sources.clone();
     let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
     let order = match keys.first().map(|key| &key.expr.node) {
         Some(Node::Column { slot, .. }) if single => {
@@ -245,7 +247,15 @@ fn finish_change(
     let mut joining = Joining { local, used, order, limit: None, group: None, straight, hints };
     let needs_key = binder.session.variables.sql_safe_updates && limit.is_none();
     let mut collect = false;
-    let plan = binder.finish_with(None, |planner, _| {
+    let mut told = None;
+    let plan = binder.finish_with(None, |planner, _, subqueries| {
+        if planner.notes {
+            let order = Order { keys: keys.clone(), limit: limit.clone() };
+            let [from, rest] = Writer::new(subqueries).change(&tree, &conditions, &order);
+            let writer = Writer::new(subqueries);
+            let head = head_of(&targets, &sources, (is_update, ignore, single), (&from, &writer));
+            told = Some(head + &rest);
+        }
         if let (Some(order), Some(limit)) = (&mut joining.order, &limit) {
             order.limit = planner.rows_of_limit(limit);
         }
@@ -286,8 +296,42 @@ fn finish_change(
         is_of_one_table: single,
         collects: collect,
     });
-    let plan = Arc::new(Plan { purpose, ..plan });
+    let mut plan = Plan { purpose, ..plan };
+    if let (Some(told), Some(text)) = (&mut plan.told, told) {
+        told.text = text;
+    }
+    let plan = Arc::new(plan);
     Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
+}
+
+/// What an UPDATE or DELETE changes, as EXPLAIN writes it: all before WHERE.
+fn head_of(
+    targets: &[Target],
+    sources: &[Source],
+    (is_update, ignore, single): (bool, bool, bool),
+    (from, writer): (&str, &Writer<'_>),
+) -> String {
+    let ignore = if ignore { "ignore " } else { "" };
+    if !is_update {
+        let named = |target: &Target| format!("{}.{}", name(&target.table.schema), name(&target.table.name));
+        let names = targets.iter().map(named).collect::<Vec<_>>().join(", ");
+        return match single {
+            true => format!("delete {ignore}from {from}"),
+            false => format!("delete {ignore}{names} from {from}"),
+        };
+    }
+    let mut assignments = Vec::new();
+    for target in targets {
+        let source = sources.iter().find(|source| source.slot == target.slot);
+        let alias = source.map_or(&target.table.name, |source| &source.alias);
+        for (column, value) in &target.assignments {
+            let column = target.table.columns.get(*column).map_or("", |column| &column.name);
+            let value = written_cell(value, writer);
+            let place = format!("{}.{}.{}", name(&target.table.schema), name(alias), name(column));
+            assignments.push(format!("{place} = {value}"));
+        }
+    }
+    format!("update {ignore}{from} set {}", assignments.join(","))
 }
 
 /// Of a table that is joined with itself all assignments are computed from the rows as they were found.

@@ -17,6 +17,7 @@ use palisade_plan::bind::scope::{Scope, Source, same_name};
 use palisade_plan::conditions::OuterSlots;
 use palisade_plan::logical::LogicalQuery;
 use palisade_plan::purpose::Purpose;
+use palisade_plan::rewritten::{Writer, name};
 
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::family;
@@ -145,7 +146,13 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         _ => None,
     };
     let purpose = Purpose::Insert { is_replace: insert.replace, table: table.name.clone() };
-    let plan = Arc::new(Plan { purpose, ..binder.finish(query)? });
+    let head = binder.notes.then(|| head_of(insert, &table, &rows, &Writer::new(&binder.subqueries)));
+    let tail = binder.notes.then(|| tail_of(&table, &updates, &Writer::new(&binder.subqueries)));
+    let mut plan = Plan { purpose, ..binder.finish(query)? };
+    if let (Some(told), Some(head), Some(tail)) = (&mut plan.told, head, tail) {
+        told.text = head + &told.text + &tail;
+    }
+    let plan = Arc::new(plan);
     buffered |= plan.query.as_ref().is_some_and(|query| query.root.reads(&table));
     Ok(InsertPlan {
         table,
@@ -163,6 +170,49 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         reads_row,
         buffered,
     })
+}
+
+/// A value as EXPLAIN writes it.
+pub fn written_cell(cell: &Cell, writer: &Writer<'_>) -> String {
+    match cell {
+        Cell::Expr(expr) => writer.expr(expr),
+        Cell::Default => "default".to_owned(),
+    }
+}
+
+/// An INSERT up to its query, as EXPLAIN writes it.
+fn head_of(insert: &ast::Insert, table: &Table, rows: &[Vec<Cell>], writer: &Writer<'_>) -> String {
+    let verb = if insert.replace { "replace" } else { "insert" };
+    let ignore = if insert.ignore { " ignore" } else { "" };
+    let place = format!("{}.{}", name(&table.schema), name(&table.name));
+    let mut text = format!("{verb}{ignore} into {place} ");
+    let named: Vec<&str> = insert.columns.iter().map(|column| column.column.as_str()).collect();
+    if !named.is_empty() {
+        let columns = named.iter().map(|column| format!("{place}.{}", name(column)));
+        text.push_str(&format!("({}) ", columns.collect::<Vec<_>>().join(",")));
+    }
+    if !rows.is_empty() {
+        let cells = |row: &Vec<Cell>| row.iter().map(|cell| written_cell(cell, writer)).collect::<Vec<_>>();
+        let rows = rows.iter().map(|row| format!("({})", cells(row).join(",")));
+        text.push_str(&format!("values {}", rows.collect::<Vec<_>>().join(",")));
+    }
+    text
+}
+
+/// What follows the rows of an INSERT, as EXPLAIN writes it.
+fn tail_of(table: &Table, updates: &[(usize, Cell)], writer: &Writer<'_>) -> String {
+    let assigned = |(column, value): &(usize, Cell)| {
+        let column = table.columns.get(*column).map_or("", |column| &column.name);
+        let place = format!("{}.{}.{}", name(&table.schema), name(&table.name), name(column));
+        format!("{place} = {}", written_cell(value, writer))
+    };
+    match updates {
+        [] => String::new(),
+        updates => {
+            let assignments = updates.iter().map(assigned).collect::<Vec<_>>();
+            format!(" on duplicate key update {}", assignments.join(","))
+        }
+    }
 }
 
 /// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a
