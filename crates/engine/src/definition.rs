@@ -247,6 +247,12 @@ impl Engine {
 }
 
 impl Engine {
+    /// Has no plan used again that was made until now, although no definition has changed: what statements
+    /// are planned by otherwise has.
+    pub fn outdate_plans(&self) {
+        self.dictionary.rcu(|dictionary| dictionary.with(&[]));
+    }
+
     /// Whether the dictionary must stay as it is: nothing is written, or it was made again in this start, and
     /// what undo says of the old one must not be done to it.
     fn refuses_definitions(&self) -> bool {

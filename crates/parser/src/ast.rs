@@ -136,5 +136,6 @@ pub enum Statement {
     Clone(CloneStatement),
     AlterInstance(AlterInstance),
     ResourceGroup(ResourceGroup),
+    Binding(Box<Binding>),
     ImportTable(Vec<Vec<u8>>),
 }

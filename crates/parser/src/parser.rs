@@ -21,6 +21,7 @@
 mod account;
 mod admin;
 mod alter_table;
+mod binding;
 mod create_table;
 mod data_type;
 mod dml;

@@ -103,6 +103,11 @@ pub fn run_on(
     runtime
         .block_on(host.accounts.open(&sql, skips_accounts))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
+    match runtime.block_on(sql.load_bindings()) {
+        Ok((_, 0)) => {}
+        Ok((_, passed_over)) => warn!("{passed_over} bindings of mysql.palisade_bindings are no statements"),
+        Err(error) => warn!("cannot read the bindings of statements: {}", error.message),
+    }
     // The tables of the logs are made with those of the accounts.
     host.follow_query_logs(Which::Both).map_err(|error| error.message)?;
     let server = Arc::new(Server { host: host.clone(), sql });

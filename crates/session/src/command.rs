@@ -384,6 +384,8 @@ fn of_object(statement: &Statement) -> Option<Command> {
             ServerStatement::Alter { .. } => Command::AlterServer,
             ServerStatement::Drop { .. } => Command::DropServer,
         },
+        // MySQL has no such statement, and no counter for it.
+        Statement::Binding(_) => Command::AdminCommands,
         Statement::ResourceGroup(group) => match group {
             ResourceGroup::Create { .. } => Command::CreateResourceGroup,
             ResourceGroup::Alter { .. } => Command::AlterResourceGroup,

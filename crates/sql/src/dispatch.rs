@@ -8,6 +8,7 @@
 //! | DO, SIGNAL, KILL | `values` |
 //! | LOCK TABLES | [`locks`](crate::locks) |
 //! | definitions, maintenance | [`ddl`](crate::ddl) |
+//! | CREATE BINDING, DROP BINDING | [`bindings`](crate::bindings) |
 //! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](palisade_plan) |
 //! | accounts, FLUSH, SHUTDOWN and the like | the [`Host`](crate::Host) |
 
@@ -67,6 +68,7 @@ impl Sql {
             Statement::UnlockInstance => Ok(Completion::default()),
             Statement::Show(show) => self.show(session, show, sink).await,
             Statement::Describe(describe) => self.describe(session, describe, sink),
+            Statement::Binding(binding) => Box::pin(self.bind_statement(session, binding)).await,
             Statement::Explain(explain) => self.explain(session, explain, parameters, sink).await,
             Statement::TableMaintenance(maintenance) => self.maintain(session, maintenance, sink).await,
             Statement::DropView(drop) if drop.if_exists => {

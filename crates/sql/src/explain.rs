@@ -57,14 +57,14 @@ enum Form {
 }
 
 /// What is explained, planned.
-enum Explained {
+pub(crate) enum Explained {
     Query(Arc<Plan>),
     Change(ChangePlan),
     Insert(InsertPlan),
 }
 
 impl Explained {
-    fn new(mut binder: Binder<'_>, statement: &Statement) -> SqlResult<Explained> {
+    pub(crate) fn new(mut binder: Binder<'_>, statement: &Statement) -> SqlResult<Explained> {
         binder.notes = true;
         Ok(match statement {
             Statement::Query(query) => {
@@ -79,7 +79,7 @@ impl Explained {
         })
     }
 
-    fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan {
         match self {
             Explained::Query(plan) => plan,
             Explained::Change(change) => change.plan(),
@@ -146,8 +146,12 @@ impl Sql {
         if !matches!(statement, Statement::Query(_)) {
             session.check_branch()?;
         }
-        let mut explained =
-            self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
+        let text = session.own_text.clone();
+        let text = text.as_deref().and_then(|text| text.get(explain.at..));
+        let own = self.enter_binding(session, text);
+        let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await;
+        self.leave_binding(session, own);
+        let mut explained = explained?;
         if explain.analyze {
             explained.split_filters();
         }

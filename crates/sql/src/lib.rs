@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
+mod bindings;
 pub mod ddl;
 mod deprecated;
 mod dispatch;

@@ -54,6 +54,8 @@ pub struct Session {
     pub(crate) before_hints: Option<Box<crate::hints::BeforeHints>>,
     /// What the hints of that statement say of its query blocks.
     pub(crate) block_hints: Option<palisade_plan::bind::hints::StatementHints>,
+    /// The text of the statement that it executes, if that is not kept and there are bindings.
+    pub(crate) own_text: Option<Box<[u8]>>,
     /// System variables that were set, for the host: it tells clients that want to know.
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
@@ -115,6 +117,7 @@ impl Session {
             state: SessionState::new(connection_id, user, client_host, variables, seed),
             before_hints: None,
             block_hints: None,
+            own_text: None,
             changed_settings: Vec::new(),
             multi_statements: false,
             transaction: None,

@@ -17,6 +17,7 @@ use palisade_session::command::Command;
 use palisade_session::sink::ColumnMeta;
 use palisade_session::work::Work;
 
+use crate::bindings::Bindings;
 use crate::dml::change::{bind_delete, bind_update};
 use crate::dml::insert::bind_insert;
 use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
@@ -63,12 +64,13 @@ impl Completion {
 pub struct Sql {
     engine: Arc<Engine>,
     host: Arc<dyn Host>,
+    pub(crate) bindings: Bindings,
 }
 
 impl Sql {
     /// A query processor over `engine`.
     pub fn new(engine: Arc<Engine>, host: Arc<dyn Host>) -> Arc<Self> {
-        Arc::new(Sql { engine, host })
+        Arc::new(Sql { engine, host, bindings: Bindings::default() })
     }
 
     /// The engine below.
@@ -136,7 +138,10 @@ impl Sql {
             hints: &hints,
             is_text: true,
         };
-        Ok((self.run(session, run, sink).await?, next))
+        session.own_text = self.bindings.has_any().then(|| text.into());
+        let result = self.run(session, run, sink).await;
+        session.own_text = None;
+        Ok((result?, next))
     }
 
     /// Prepares the one statement of `text`. Also gives the columns of its result set; none if it has none.
@@ -373,6 +378,8 @@ impl Sql {
         // is left.
         session.transaction = None;
         session.xa = None;
+        session.own_text = None;
+        session.block_hints = None;
     }
 
     /// Records an error for SHOW WARNINGS.
@@ -489,13 +496,29 @@ impl Sql {
             return Ok(None);
         }
         // What LOCK TABLES forbids is found out by planning.
-        let prepared = prepared.filter(|_| session.locks.is_none());
+        let kept = prepared.filter(|_| session.locks.is_none());
         let version = self.engine.dictionary_version();
-        let found = prepared.and_then(|prepared| prepared.plan(version, session, parameters));
+        let found = kept.and_then(|prepared| prepared.plan(version, session, parameters));
         if let Some(found) = found.filter(|found| self.is_right_for(found.plan(), session, parameters)) {
             self.check_accesses(session, found.plan())?;
             return Ok(Some(found));
         }
+        let own_text = session.own_text.take();
+        let text = prepared.map(|prepared| prepared.text()).or(own_text.as_deref());
+        let own_hints = self.enter_binding(session, text);
+        let planned = self.make_plan(session, statement, parameters, kept);
+        self.leave_binding(session, own_hints);
+        session.own_text = own_text;
+        planned
+    }
+
+    fn make_plan(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> SqlResult<Option<Arc<CachedStatement>>> {
         let dictionary = self.engine.dictionary();
         let mut binder = session.binder(&*self.host, &self.engine, &dictionary, parameters);
         binder.pace.may_give_way();

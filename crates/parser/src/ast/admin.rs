@@ -4,6 +4,7 @@ use super::{
     Account, Expr, IntoVariable, Limit, Name, ObjectName, OptionValue, PartitionSelection, Statement,
     SystemVariable,
 };
+use crate::Hint;
 
 /// START TRANSACTION and BEGIN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -248,6 +249,8 @@ pub struct Explain {
     pub into: Option<Name>,
     /// FOR SCHEMA name.
     pub schema: Option<Name>,
+    /// Where the text of the statement begins; the end of EXPLAIN's for a connection.
+    pub at: usize,
     pub target: ExplainTarget,
 }
 
@@ -268,6 +271,28 @@ pub enum ExplainFormat {
 pub enum ExplainTarget {
     Statement(Box<Statement>),
     Connection(u64),
+}
+
+/// `{CREATE | DROP} [GLOBAL | SESSION] BINDING FOR statement [USING statement]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binding {
+    /// SESSION.
+    pub is_of_session: bool,
+    /// The text of the statement that is bound.
+    pub text: Vec<u8>,
+    /// The same statement with hints, which it is planned by; none for DROP.
+    pub hinted: Option<HintedStatement>,
+}
+
+/// A statement with hints.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HintedStatement {
+    /// Its text.
+    pub text: Vec<u8>,
+    /// Its parse tree.
+    pub statement: Box<Statement>,
+    /// Its hints, in order.
+    pub hints: Vec<Hint>,
 }
 
 /// PREPARE name FROM source.

@@ -98,6 +98,10 @@ impl Statement {
             Statement::Clone(_) => "CLONE",
             Statement::AlterInstance(_) => "ALTER INSTANCE",
             Statement::ResourceGroup(group) => group.name(),
+            Statement::Binding(binding) => match binding.hinted {
+                Some(_) => "CREATE BINDING",
+                None => "DROP BINDING",
+            },
             Statement::ImportTable(_) => "IMPORT TABLE",
         }
     }

@@ -22,6 +22,9 @@ struct Preamble {
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Parsed<Statement> {
         self.advance();
+        if self.is_binding() {
+            return self.binding(true);
+        }
         let preamble = self.preamble()?;
         let start = self.token.start;
         let keyword = self.token.keyword;
@@ -222,6 +225,9 @@ impl Parser<'_> {
 
     pub(super) fn drop(&mut self) -> Parsed<Statement> {
         self.advance();
+        if self.is_binding() {
+            return self.binding(false);
+        }
         let start = self.token.start;
         let keyword = self.token.keyword;
         self.advance();

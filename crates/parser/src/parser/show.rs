@@ -330,7 +330,7 @@ impl Parser<'_> {
         Ok(Statement::Describe(Describe { table, pattern }))
     }
 
-    fn is_explainable(&self) -> bool {
+    pub(super) fn is_explainable(&self) -> bool {
         self.is_symbol(b'(')
             || self.is_any(&[
                 Keyword::SELECT,
@@ -362,7 +362,15 @@ impl Parser<'_> {
         if self.accept(Keyword::FOR) {
             if self.accept(Keyword::CONNECTION) {
                 let target = ExplainTarget::Connection(self.unsigned()?);
-                return Ok(Statement::Explain(Box::new(Explain { analyze, format, into, schema, target })));
+                let at = self.token.start;
+                return Ok(Statement::Explain(Box::new(Explain {
+                    analyze,
+                    format,
+                    into,
+                    schema,
+                    at,
+                    target,
+                })));
             }
             self.expect_any(&[Keyword::SCHEMA, Keyword::DATABASE])?;
             schema = Some(self.name()?);
@@ -370,8 +378,9 @@ impl Parser<'_> {
         if !self.is_explainable() {
             return self.fail();
         }
+        let at = self.token.start;
         let target = ExplainTarget::Statement(Box::new(self.statement()?));
-        Ok(Statement::Explain(Box::new(Explain { analyze, format, into, schema, target })))
+        Ok(Statement::Explain(Box::new(Explain { analyze, format, into, schema, at, target })))
     }
 
     pub(super) fn help(&mut self) -> Parsed<Statement> {

@@ -315,6 +315,7 @@ impl<'a> Asker<'a> {
                 | AlterInstance::RedoLog(_),
             )
             | Statement::ResourceGroup(_)
+            | Statement::Binding(_)
             | Statement::PurgeLogs(_)
             | Statement::Binlog(_)
             | Statement::Replication(_)

@@ -127,6 +127,8 @@ const NAMED: &[(&str, &str)] = &[
     ("ALTER RESOURCE GROUP", "ALTER RESOURCE GROUP g ENABLE"),
     ("DROP RESOURCE GROUP", "DROP RESOURCE GROUP g FORCE"),
     ("SET RESOURCE GROUP", "SET RESOURCE GROUP g FOR 1"),
+    ("CREATE BINDING", "CREATE GLOBAL BINDING FOR SELECT 1 USING SELECT 2"),
+    ("DROP BINDING", "DROP BINDING FOR DELETE FROM t WHERE a = 1"),
     ("IMPORT TABLE", "IMPORT TABLE FROM 'f'"),
     ("SHOW DATABASES", "SHOW SCHEMAS"),
     ("SHOW TABLES", "SHOW FULL TABLES FROM d"),
@@ -198,7 +200,8 @@ variants!(
         SetTransaction, Xa, LockTables, UnlockTables, LockInstance, UnlockInstance, Set, Use, Show,
         Describe, Explain, Help, Prepare, Execute, Deallocate, GetDiagnostics, Signal, TableMaintenance,
         Kill, Flush, Reset, Shutdown, Restart, Install, Uninstall, CacheIndex, LoadIndex, PurgeLogs,
-        Binlog, Replication, Clone, AlterInstance, ResourceGroup, ImportTable
+        Binlog, Replication, Clone, AlterInstance, ResourceGroup, Binding,
+        ImportTable
 );
 
 variants!(
