@@ -1,7 +1,7 @@
 //! Groups that are added up in parts, side by side.
 //!
 //! The ranges of a scan are [divided](palisade_engine::Transaction::divide) into pieces, several for each
-//! thread. A [`Part`] takes one piece after the other, adds its rows up in groups of its own, and hands them
+//! thread. A `Part` takes one piece after the other, adds its rows up in groups of its own, and hands them
 //! in when there is no piece left; the statement then puts the groups together.
 //!
 //! ```text
