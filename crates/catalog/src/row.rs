@@ -22,8 +22,10 @@ use crate::value::{Value, ValueRef};
 use crate::watch::{PIECE, Watch, pieces};
 use smallvec::SmallVec;
 
+mod columns;
 mod excerpt;
 
+pub use columns::{PlainColumns, double_of_word, signed_of_word};
 pub use excerpt::RowExcerpt;
 
 const HEADER: usize = 3;

@@ -4,6 +4,7 @@
 //! others - their values, the aggregates' arguments, and the slots that are kept - are [put
 //! off](super::spill::partitions). With ROLLUP, whose groups are put in order in the end, all are in memory.
 
+mod in_batches;
 mod in_parts;
 
 use std::cmp::Ordering;
@@ -23,6 +24,7 @@ use palisade_plan::parallel::{InParts, is_count};
 use palisade_plan::{KeptKey, Operator};
 use smallvec::SmallVec;
 
+use self::in_batches::{InBatches, Taken};
 use self::in_parts::Adding;
 use super::spill::partitions::Partitions;
 use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
@@ -225,6 +227,7 @@ pub struct AggregateState {
     put_off: PutOff,
     /// Who adds the rows up.
     adding: Adding,
+    in_batches: InBatches,
 }
 
 /// Rows that are put off.
@@ -289,6 +292,7 @@ impl AggregateState {
             next: 0,
             put_off: PutOff::default(),
             adding: Adding::default(),
+            in_batches: InBatches::default(),
         }
     }
 
@@ -301,6 +305,7 @@ impl AggregateState {
         self.order = Order::Open;
         self.put_off = PutOff::default();
         self.adding.reset();
+        self.in_batches.forget_groups();
     }
 
     /// The next group.
@@ -386,6 +391,11 @@ impl AggregateState {
                 continue;
             }
             if !self.pending {
+                match self.consume_batch(cx, plan)? {
+                    Taken::Added => continue,
+                    Taken::End => return Ok(()),
+                    Taken::RowByRow => {}
+                }
                 if !self.input.next(plan.input, cx)? {
                     return Ok(());
                 }
@@ -607,16 +617,53 @@ impl AggregateState {
         if plan.group.is_empty() && self.groups.count > 0 {
             return Ok(Some(0));
         }
+        self.make_key(cx, plan, row, level)?;
+        if self.is_full(cx, plan) {
+            return Ok(self.index.find(&self.key));
+        }
+        self.number_group(cx, plan, row, level).map(Some)
+    }
+
+    /// The same, where there is memory for a group.
+    fn known_group_of(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        row: Row<'_>,
+        level: usize,
+    ) -> SqlResult<usize> {
+        self.make_key(cx, plan, row, level)?;
+        self.number_group(cx, plan, row, level)
+    }
+
+    /// Makes the key of a row's group on a level the current one.
+    #[inline]
+    fn make_key(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        row: Row<'_>,
+        level: usize,
+    ) -> SqlResult<()> {
         self.key.clear();
         if plan.rollup {
             self.key.push(level as u8);
         }
         append_group_key(cx, plan, row, level, &mut self.key)?;
         self.longest_key = self.longest_key.max(self.key.len());
-        if self.is_full(cx, plan) {
-            return Ok(self.index.find(&self.key));
-        }
-        Ok(Some(match self.index.number(&self.key) {
+        Ok(())
+    }
+
+    /// The number of the group of the current key, a new one if there is none yet.
+    #[inline]
+    fn number_group(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        row: Row<'_>,
+        level: usize,
+    ) -> SqlResult<usize> {
+        Ok(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {
                 match row {
@@ -629,7 +676,7 @@ impl AggregateState {
                 }
                 position
             }
-        }))
+        })
     }
 
     fn add_group(

@@ -9,11 +9,11 @@ use palisade_engine::Transaction;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
 use palisade_expr::session_state::{Killed, SessionState};
-use palisade_expr::{Expr, SqlAttempt, SqlError, SqlResult};
+use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Plan, Query};
 use palisade_session::environment::{Awaited, Environment, WaitOutcome};
 use palisade_session::profile::Profiles;
-use palisade_session::sink::ResultSink;
+use palisade_session::sink::{ResultSink, StoredRows};
 use smallvec::SmallVec;
 
 use crate::{ExecContext, State, Waiter};
@@ -221,6 +221,10 @@ pub async fn send_rows(
             }
             row.send(&query.output, cx, sink)?;
             sent += 1;
+            if query.counted_limit.is_none() {
+                let others = row.send_ready(&mut state, cx, sink, give.saturating_sub(sent))?;
+                (sent, found) = (sent + others, found + others);
+            }
             if sink.wants_flush() {
                 cx.show_plan();
                 sink.flush().await?;
@@ -250,6 +254,9 @@ pub fn count_tables(cx: &mut ExecContext<'_, '_>) {
         cx.execution.work.add(*work, *tables);
     }
 }
+
+/// Rows that are sent one by one if no more lie ready.
+const FEW: usize = 4;
 
 /// Makes result rows: what is at hand is borrowed, only the rest is computed.
 #[derive(Debug, Default)]
@@ -302,6 +309,28 @@ impl RowMaker {
             return sink.stored_row(&view(table, row)?, columns);
         }
         self.send_values(output, cx, sink)
+    }
+
+    /// Sends rows that lie ready in the batch behind the one that was sent, `most` at most, and makes the
+    /// last of them the current one. Gives how many. Each row of the state is one to be sent.
+    #[inline]
+    fn send_ready(
+        &self,
+        state: &mut State,
+        cx: &mut ExecContext<'_, '_>,
+        sink: &mut dyn ResultSink,
+        most: u64,
+    ) -> SqlResult<u64> {
+        let (State::Scan(scan), Some((slot, columns))) = (state, &self.columns) else { return Ok(0) };
+        let numbers = scan.ready(cx, *slot, most);
+        if numbers.len() < FEW {
+            return Ok(0);
+        }
+        let Slot::Batch { table, batch, .. } = cx.state.frame.slots.at(*slot)? else { return Ok(0) };
+        let rows = StoredRows { table: table.descriptor(), batch, numbers, columns };
+        let sent = sink.stored_rows(rows)?;
+        scan.pass(cx, sent);
+        Ok(sent as u64)
     }
 
     fn send_values(

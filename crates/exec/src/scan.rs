@@ -1,5 +1,6 @@
 //! Reading a table by an access path.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
@@ -10,9 +11,9 @@ use palisade_engine::{
 use palisade_expr::place::At;
 use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
-use palisade_plan::Access;
 use palisade_plan::access::Ranges;
 use palisade_plan::reads::{Reach, reach};
+use palisade_plan::{Access, Operator};
 use palisade_session::work::Work;
 
 use super::ExecContext;
@@ -46,12 +47,27 @@ pub struct ScanState {
     verdict: Option<bool>,
     /// It reads pieces of ranges, whose beginnings and ends are counted by who has divided them.
     is_of_pieces: bool,
+    /// The batch that ends with this row is read one by one.
+    singly_to: usize,
 }
 
 impl std::fmt::Debug for ScanState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ScanState").field("phase", &self.phase).finish_non_exhaustive()
     }
+}
+
+/// What a scan that is read in batches has next.
+#[derive(Debug)]
+pub enum Batch {
+    /// These rows of the batch in the slot, which have not been tested.
+    Rows(Range<usize>),
+    /// Rows that are to be read one by one.
+    RowByRow,
+    /// Its rows are always to be read one by one.
+    Never,
+    /// None.
+    End,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -113,6 +129,30 @@ impl ScanState {
         true
     }
 
+    /// The rows behind the current one, `most` at most, that [`step`](Self::step) would go to.
+    #[inline]
+    pub fn ready(&self, cx: &ExecContext<'_, '_>, slot: usize, most: u64) -> Range<usize> {
+        if self.untested.is_none_or(|(known, _)| known != slot) || self.pending || self.scan.is_none() {
+            return 0..0;
+        }
+        let Some(Slot::Batch { batch, position, .. }) = cx.state.frame.slots.get(slot) else { return 0..0 };
+        let most = most.min(cx.state.budget.saturating_sub(1).into());
+        let end = batch.len().min((*position + 1).saturating_add(most as usize));
+        *position + 1..end
+    }
+
+    /// Goes over so many of the rows that are [ready](Self::ready).
+    #[inline]
+    pub fn pass(&mut self, cx: &mut ExecContext<'_, '_>, rows: usize) {
+        let Some((slot, work)) = self.untested else { return };
+        if let Some(Slot::Batch { position, .. }) = cx.state.frame.slots.get_mut(slot) {
+            *position += rows;
+            cx.state.budget -= rows as u32;
+            cx.execution.work.add(work, rows as u64);
+            cx.execution.work.rows_examined += rows as u64;
+        }
+    }
+
     /// The next row that passes the filter.
     pub fn next(
         &mut self,
@@ -149,6 +189,89 @@ impl ScanState {
             }
             self.reject(cx, slot, table, access, mode)?;
         }
+    }
+
+    /// The rows that come next without a look at each. They stay what comes next until
+    /// [`end_batch`](Self::end_batch) passes over them. Of a scan of a snapshot.
+    pub fn next_batch(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        (table, filter): (&Arc<Table>, Option<&Expr>),
+        access: &Access,
+    ) -> SqlAttempt<Batch> {
+        if self.phase == Phase::Closed {
+            self.open(cx, table, access)?;
+        }
+        if self.phase != Phase::Ranges {
+            return Ok(Batch::RowByRow);
+        }
+        let mut rest = self.rest_of_batch(cx, slot)?;
+        if rest.is_empty() {
+            self.verdict = None;
+            if !self.advance(cx, slot, (table, filter), access, ReadMode::Snapshot)? {
+                return Ok(Batch::End);
+            }
+            self.pending = true;
+            rest = self.rest_of_batch(cx, slot)?;
+        }
+        let Some(filter) = filter else { return Ok(self.unless_singly(rest)) };
+        match &self.screen {
+            Some(screen) if screen.rest(filter).is_empty() => Ok(self.unless_singly(rest)),
+            None if self.batches < 2 => Ok(Batch::RowByRow),
+            _ => Ok(Batch::Never),
+        }
+    }
+
+    fn unless_singly(&mut self, rest: Range<usize>) -> Batch {
+        if rest.end == self.singly_to {
+            return Batch::RowByRow;
+        }
+        Batch::Rows(rest)
+    }
+
+    /// The rest of the batch, up to this row, is to be read one by one.
+    pub fn read_singly(&mut self, end: usize) {
+        self.singly_to = end;
+    }
+
+    /// What is left of the batch in the slot.
+    fn rest_of_batch(&self, cx: &ExecContext<'_, '_>, slot: usize) -> SqlResult<Range<usize>> {
+        Ok(match cx.state.frame.slots.at(slot)? {
+            Slot::Batch { batch, position, .. } if self.scan.is_some() => {
+                position + usize::from(!self.pending)..batch.len()
+            }
+            _ => 0..0,
+        })
+    }
+
+    /// Whether a row of the batch passes the filter; `None` where that is not known.
+    #[inline]
+    pub fn passes(&self, operator: &Operator, row: &[u8]) -> Option<bool> {
+        match (operator, &self.screen) {
+            (Operator::Scan { filter: None, .. }, _) => Some(true),
+            (Operator::Scan { table, .. }, Some(screen)) => screen.passes(table.descriptor(), row),
+            _ => None,
+        }
+    }
+
+    /// Goes to the end of the batch.
+    pub fn end_batch(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        slot: usize,
+        access: &Access,
+        rows: Range<usize>,
+    ) -> SqlResult<()> {
+        // The first one has been counted if it is in place.
+        let uncounted = rows.len() - usize::from(self.pending);
+        cx.execution.work.add(step(access), uncounted as u64);
+        cx.execution.work.rows_examined += uncounted as u64;
+        if let Slot::Batch { position, .. } = cx.state.frame.slots.at_mut(slot)? {
+            *position = rows.end - 1;
+        }
+        self.pending = false;
+        Ok(())
     }
 
     /// Whether the row in the slot passes the filter.
@@ -328,6 +451,7 @@ impl ScanState {
                 *cx.state.frame.slots.at_mut(slot)? =
                     Slot::Batch { table: table.clone(), batch, position: 0 };
                 self.batches += 1;
+                self.singly_to = 0;
                 if self.batches == 2
                     && mode == ReadMode::Snapshot
                     && let Some(filter) = filter

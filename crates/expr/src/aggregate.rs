@@ -1,6 +1,7 @@
 //! Aggregates: what they are of, and their arithmetic, one value after the other.
 
 mod parts;
+mod vectors;
 
 use std::cmp::Ordering;
 

@@ -19,6 +19,7 @@
 //! | [`order`], [`merge`] | the keys of an order; sorting in steps |
 //! | [`hash_key`], [`keys`], [`membership`] | keys for hashing, their numbers; IN by hash |
 //! | [`screen`] | conditions on the bytes of rows |
+//! | [`vectors`] | arithmetic on many rows at once |
 //! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
 //! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
@@ -80,6 +81,7 @@ pub mod screen;
 pub mod services;
 pub mod session_state;
 pub mod session_variables;
+pub mod vectors;
 pub mod warning;
 
 pub use cast::CastTarget;

@@ -6,12 +6,14 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_catalog::row::PlainColumns;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, Collation, CollationId, RowView, SqlType, ValueRef};
 use palisade_protocol::response::{ColumnDefinition, encode_eof};
 use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
 use palisade_protocol::wire::put_lenenc_int;
 use palisade_protocol::{Capabilities, Input, Output, Status};
+use palisade_session::sink::StoredRows;
 use palisade_sql::{BoxFuture, ColumnMeta, ResultColumns, ResultSink, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
@@ -251,6 +253,29 @@ impl ResultSink for PacketSink<'_> {
 
     fn stored_row(&mut self, stored: &RowView<'_>, columns: &[usize]) -> SqlResult<()> {
         self.put_row(columns.iter().map(|column| stored.column(*column)))
+    }
+
+    fn stored_rows(&mut self, rows: StoredRows<'_>) -> SqlResult<usize> {
+        let StoredRows { table, batch, numbers, columns } = rows;
+        let mut plain = PlainColumns::new(table);
+        let mut types = Vec::with_capacity(columns.len());
+        for column in columns {
+            let (Some(declared), Some(_)) = (table.columns.get(*column), plain.add(table, *column)) else {
+                return Ok(0);
+            };
+            types.push(&declared.sql_type);
+        }
+        let mut taken = 0;
+        for number in numbers {
+            let row = batch.row(number).row;
+            if !plain.are_in(row) || self.wants_flush() {
+                break;
+            }
+            let values = types.iter().enumerate();
+            self.put_row(values.map(|(number, ty)| plain.value(number, ty, row).unwrap_or(ValueRef::Null)))?;
+            taken += 1;
+        }
+        Ok(taken)
     }
 
     fn wants_flush(&self) -> bool {

@@ -1,13 +1,14 @@
 //! Where result rows go: straight into the server's packet buffer.
 
 use std::any::Any;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use palisade_base::error_catalogue::ER_CLIENT_LOCAL_FILES_DISABLED;
 use palisade_base::mysql_error;
-use palisade_catalog::{RowView, SqlType, ValueRef};
+use palisade_catalog::{RowView, SqlType, Table, ValueRef};
+use palisade_engine::RowBatch;
 use palisade_expr::SqlResult;
 
 use crate::BoxFuture;
@@ -90,6 +91,19 @@ impl Deref for ResultColumns {
     }
 }
 
+/// Some rows of a table that become rows of a result.
+#[derive(Debug, Clone)]
+pub struct StoredRows<'r> {
+    /// Their table.
+    pub table: &'r Table,
+    /// They are in this batch.
+    pub batch: &'r RowBatch,
+    /// Their numbers.
+    pub numbers: Range<usize>,
+    /// The columns of the result, no TIMESTAMP among them.
+    pub columns: &'r [usize],
+}
+
 /// Takes one result set. Rows come as borrowed values, in the order of the columns; a TIMESTAMP has been
 /// converted to the session's zone ([`ValueRef::DateTime`]) by then.
 pub trait ResultSink: Send {
@@ -108,6 +122,12 @@ pub trait ResultSink: Send {
     fn stored_row(&mut self, stored: &RowView<'_>, columns: &[usize]) -> SqlResult<()> {
         let values: Vec<_> = columns.iter().map(|column| stored.column(*column)).collect();
         self.row(&values)
+    }
+
+    /// The same of some rows of a batch, of which it takes as many of the first ones as it likes before it
+    /// [wants to be flushed](Self::wants_flush). Gives how many; the others are given one by one.
+    fn stored_rows(&mut self, _rows: StoredRows<'_>) -> SqlResult<usize> {
+        Ok(0)
     }
 
     /// Whether so much is buffered that [`flush`](Self::flush) should be awaited before more rows come.

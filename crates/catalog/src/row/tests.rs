@@ -24,6 +24,55 @@ fn rows_give_their_values_back() {
 }
 
 #[test]
+fn plain_rows_are_read_as_views_are() {
+    let mut prng = Prng::new(test_seed(44));
+    let mut plain_rows = 0;
+    for _ in 0..500 {
+        let table = Table::new(random_table(&mut prng)).unwrap();
+        let (mut columns, mut numbers) = (PlainColumns::new(&table), Vec::new());
+        for column in 0..table.columns.len() {
+            numbers.push(columns.add(&table, column));
+        }
+        for _ in 0..5 {
+            let bytes = encode(&table, &random_row(&mut prng, &table)).unwrap();
+            let row = RowView::new(&table, &bytes).unwrap();
+            if !columns.are_in(&bytes) {
+                assert!(bytes[0] & WIDE_OFFSETS != 0, "rows with all columns and short texts are plain");
+                continue;
+            }
+            plain_rows += 1;
+            for (column, number) in numbers.iter().enumerate() {
+                let Some(number) = *number else {
+                    assert_eq!(row.field(column), Field::Null);
+                    continue;
+                };
+                let ty = &table.columns[column].sql_type;
+                assert_eq!(columns.field(number, &bytes), row.field(column));
+                assert_eq!(columns.is_null(number, &bytes), row.is_null(column));
+                assert_eq!(columns.value(number, ty, &bytes), Some(row.column(column)));
+                let mut found = Vec::new();
+                let is_read = columns.words(number, &[&bytes, &bytes], |word| found.push(word));
+                match row.field(column) {
+                    Field::Fixed(field) if (1..=8).contains(&field.len()) => {
+                        let word = field.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                        assert_eq!((is_read, found), (true, vec![Some(word); 2]));
+                    }
+                    Field::Null if is_read => assert_eq!(found, [None; 2]),
+                    _ => assert!(!is_read),
+                }
+                if let (SqlType::Int { unsigned: false, .. }, ValueRef::Int(number), Field::Fixed(field)) =
+                    (ty, row.column(column), row.field(column))
+                {
+                    let word = field.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                    assert_eq!(signed_of_word(word, field.len()), number);
+                }
+            }
+        }
+    }
+    assert!(plain_rows > 2000, "{plain_rows}");
+}
+
+#[test]
 fn columns_come_and_go_without_touching_rows() {
     let mut prng = Prng::new(test_seed(41));
     for _ in 0..500 {

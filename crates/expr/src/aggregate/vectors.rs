@@ -1,0 +1,67 @@
+//! Adding what many rows add together.
+
+use palisade_catalog::Decimal;
+
+use super::{Accumulator, AggregateSpec, Sum, add_decimal, decimal_of};
+use crate::SqlResult;
+use crate::vectors::{Kind, Vector};
+
+impl Accumulator {
+    /// Whether the values of a vector of this kind can be added as they are.
+    pub fn takes_vector(&self, kind: Kind) -> bool {
+        match self {
+            Accumulator::Count(_) => true,
+            Accumulator::Sum { sum, .. } => matches!(
+                (sum, kind),
+                (Sum::Integer(_), Kind::Signed | Kind::Unsigned)
+                    | (Sum::Decimal(_), Kind::Decimal(_))
+                    | (Sum::Double(_), Kind::Double)
+            ),
+            _ => false,
+        }
+    }
+
+    /// Adds the values of a vector that it [takes](Self::takes_vector), in their order.
+    pub fn take_vector(&mut self, vector: &Vector, spec: &AggregateSpec) -> SqlResult<()> {
+        if vector.kind == Kind::Double {
+            return (0..vector.doubles.len()).try_for_each(|row| self.take(vector.value(row), spec));
+        }
+        let (count, total) = match vector.nulls.is_empty() {
+            true => {
+                let total = vector.exact.iter().fold(0i128, |sum, number| sum.wrapping_add((*number).into()));
+                (vector.exact.len(), total)
+            }
+            false => {
+                let values = vector.exact.iter().zip(&vector.nulls).filter(|(_, null)| !**null);
+                values.fold((0, 0i128), |(count, sum), (number, _)| {
+                    (count + 1, sum.wrapping_add((*number).into()))
+                })
+            }
+        };
+        self.take_exact(count as u64, total, vector.kind)
+    }
+
+    /// Adds so many values whose sum this is. They are of a kind that it [takes](Self::takes_vector), and not
+    /// doubles, whose sum depends on their order.
+    pub fn take_exact(&mut self, values: u64, total: i128, kind: Kind) -> SqlResult<()> {
+        if values == 0 {
+            return Ok(());
+        }
+        match self {
+            Accumulator::Count(count) => *count += values as i64,
+            Accumulator::Sum { count, sum } => {
+                *count += values;
+                match (sum, kind) {
+                    (Sum::Integer(sum), _) => *sum += total,
+                    (Sum::Decimal(sum), Kind::Decimal(scale)) => {
+                        *sum = add_decimal(sum, &Decimal::new(total, scale))?;
+                    }
+                    (Sum::Decimal(sum), _) => *sum = add_decimal(sum, &decimal_of(total))?,
+                    (Sum::Double(_), _) => unreachable!("it takes no such value"),
+                }
+            }
+            _ => unreachable!("it takes no such value"),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,454 @@
+//! Expressions over many rows of a table at once: each step of a computation is done for all rows before the
+//! next one.
+//!
+//! ```text
+//!   SUM(price * (1 - discount)), SUM(price * (1 - discount) * (1 + tax))
+//!
+//!   0: price   1: discount   2: 1 - #1   3: #0 * #2   4: tax   5: 1 + #4   6: #3 * #5
+//! ```
+//!
+//! A step fills a [`Vector`]: a typed array with a mask of NULLs. Whole numbers and decimals are 64-bit
+//! integers, a decimal in units of its last digit, whose place is the same for all rows; doubles are doubles.
+//! Equal expressions are one step.
+//!
+//! Only what has the very same value row by row becomes a step: columns, constants, and sums, differences
+//! and products of numbers. Where that needs more than 64 bits, or fails with an error for a row, the
+//! computation [gives up](Computation::run), and the caller evaluates the expressions row by row: the rules of
+//! overflow and the errors are written once, in [`arithmetic`](crate::arithmetic).
+
+use palisade_catalog::row::{PlainColumns, double_of_word, signed_of_word};
+use palisade_catalog::{Decimal, SqlType, Table, Value, ValueRef};
+
+use crate::{ArithmeticOp, Expr, Node, Numeric};
+
+/// What the numbers of a vector are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Signed integers.
+    Signed,
+    /// Unsigned integers up to the largest signed one.
+    Unsigned,
+    /// Units of decimals with so many digits behind the point.
+    Decimal(u8),
+    /// Doubles.
+    Double,
+}
+
+/// Values of one expression for some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vector {
+    /// Integers and decimals; of a NULL, any number.
+    pub exact: Vec<i64>,
+    /// Doubles; of a NULL, any number.
+    pub doubles: Vec<f64>,
+    /// Which are NULL; empty if none is.
+    pub nulls: Vec<bool>,
+    /// What the numbers are.
+    pub kind: Kind,
+}
+
+impl Vector {
+    fn new(kind: Kind) -> Vector {
+        Vector { exact: Vec::new(), doubles: Vec::new(), nulls: Vec::new(), kind }
+    }
+
+    fn clear(&mut self) {
+        self.exact.clear();
+        self.doubles.clear();
+        self.nulls.clear();
+    }
+
+    /// Whether the value of a row is NULL.
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        self.nulls.get(row).copied().unwrap_or(false)
+    }
+
+    /// The value of a row.
+    pub fn value(&self, row: usize) -> ValueRef<'static> {
+        if self.is_null(row) {
+            return ValueRef::Null;
+        }
+        let exact = self.exact.get(row).copied().unwrap_or_default();
+        match self.kind {
+            Kind::Signed => ValueRef::Int(exact),
+            Kind::Unsigned => ValueRef::UInt(exact as u64),
+            Kind::Decimal(scale) => ValueRef::Decimal(Decimal::new(exact.into(), scale)),
+            Kind::Double => ValueRef::Double(self.doubles.get(row).copied().unwrap_or_default()),
+        }
+    }
+}
+
+/// What a step works on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Operand {
+    /// The result of a step.
+    Step(usize),
+    Exact(i64),
+    Double(f64),
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Action {
+    /// Reads a column, which [`PlainColumns`] has by this number.
+    Column { column: usize, number: usize, field: FieldForm },
+    /// Computes with integers, or with decimals, which are multiplied first so that they have one scale.
+    Exact { op: ArithmeticOp, left: Operand, right: Operand, factors: [i64; 2], is_unsigned: bool },
+    /// Computes with doubles.
+    Double { op: ArithmeticOp, left: Operand, right: Operand },
+    /// Makes doubles of integers.
+    ToDouble { of: usize },
+}
+
+/// What the bytes of a column of fixed width are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum FieldForm {
+    /// So many bytes; the magnitude of the number is below a limit.
+    Signed {
+        length: usize,
+        limit: u64,
+    },
+    Unsigned,
+    Double,
+}
+
+/// Some expressions over rows of one slot, as steps.
+#[derive(Debug, Default)]
+pub struct Computation {
+    actions: Vec<Action>,
+    /// One for each step.
+    vectors: Vec<Vector>,
+}
+
+/// What expressions are made to steps for.
+#[derive(Clone, Copy)]
+pub struct Rows<'t> {
+    /// The table of the rows.
+    pub table: &'t Table,
+    /// Where they are.
+    pub slot: usize,
+    /// Values of the `?`.
+    pub parameters: &'t [Value],
+}
+
+impl Computation {
+    /// Adds the steps of an expression, and gives the number of the one that has its values; `None` if it
+    /// cannot be computed so.
+    pub fn add(&mut self, expr: &Expr, rows: Rows<'_>, columns: &mut PlainColumns) -> Option<usize> {
+        match self.operand(expr, rows, columns)? {
+            (Operand::Step(step), _) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// The values that a step had in the last [`run`](Self::run).
+    #[inline]
+    pub fn vector(&self, step: usize) -> Option<&Vector> {
+        self.vectors.get(step)
+    }
+
+    /// Computes all steps for these rows, which are plain. False if that cannot be done with 64 bits, or if
+    /// the value of a row is an error.
+    pub fn run(&mut self, columns: &PlainColumns, rows: &[&[u8]]) -> bool {
+        for (number, action) in self.actions.iter().enumerate() {
+            let Some((known, [vector, ..])) = self.vectors.split_at_mut_checked(number) else { return false };
+            vector.clear();
+            let done = match *action {
+                Action::Column { number, field, .. } => read_column(vector, columns, rows, number, field),
+                Action::Exact { op, left, right, factors, is_unsigned } => {
+                    exact(vector, known, op, [left, right], factors, rows.len())
+                        && !(is_unsigned && vector.has_negative())
+                }
+                Action::Double { op, left, right } => double(vector, known, op, [left, right], rows.len()),
+                Action::ToDouble { of } => known.get(of).is_some_and(|integers| {
+                    vector.doubles.extend(integers.exact.iter().map(|number| *number as f64));
+                    vector.nulls.extend_from_slice(&integers.nulls);
+                    true
+                }),
+            };
+            if !done {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The operand that an expression is, and what numbers it gives.
+    fn operand(
+        &mut self,
+        expr: &Expr,
+        rows: Rows<'_>,
+        columns: &mut PlainColumns,
+    ) -> Option<(Operand, Kind)> {
+        match &expr.node {
+            Node::Literal(value) => constant(value),
+            Node::Parameter(number) => constant(rows.parameters.get(*number)?),
+            Node::Column { .. } => {
+                let (slot, column) = expr.as_plain_column()?;
+                (slot == rows.slot).then_some(())?;
+                let reads_it =
+                    |action: &Action| matches!(action, Action::Column { column: of, .. } if *of == column);
+                if let Some(known) = self.actions.iter().position(reads_it) {
+                    return Some((Operand::Step(known), self.vectors.get(known)?.kind));
+                }
+                let (kind, field) = form_of(&rows.table.columns.get(column)?.sql_type)?;
+                let number = columns.add(rows.table, column)?;
+                Some(self.step(Action::Column { column, number, field }, kind))
+            }
+            Node::Arithmetic {
+                op: op @ (ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply),
+                numeric,
+                left,
+                right,
+            } => {
+                let left = self.operand(left, rows, columns)?;
+                let right = self.operand(right, rows, columns)?;
+                if *numeric == Numeric::Double {
+                    let (left, right) = (self.doubles(left)?, self.doubles(right)?);
+                    return Some(self.step(Action::Double { op: *op, left, right }, Kind::Double));
+                }
+                let (action, kind) = exact_action(*op, *numeric, left, right, expr.ty.is_unsigned())?;
+                Some(self.step(action, kind))
+            }
+            _ => None,
+        }
+    }
+
+    /// The step that does this, a new one if there is none.
+    fn step(&mut self, action: Action, kind: Kind) -> (Operand, Kind) {
+        let known = self.actions.iter().position(|known| *known == action);
+        let step = known.unwrap_or_else(|| {
+            self.actions.push(action);
+            self.vectors.push(Vector::new(kind));
+            self.actions.len() - 1
+        });
+        (Operand::Step(step), kind)
+    }
+
+    /// An operand of an operation on doubles.
+    fn doubles(&mut self, (operand, kind): (Operand, Kind)) -> Option<Operand> {
+        match (operand, kind) {
+            (operand, Kind::Double) => Some(operand),
+            (Operand::Exact(number), Kind::Signed | Kind::Unsigned) => Some(Operand::Double(number as f64)),
+            (Operand::Exact(units), Kind::Decimal(scale)) => {
+                Some(Operand::Double(Decimal::new(units.into(), scale).to_f64()))
+            }
+            (Operand::Step(of), Kind::Signed | Kind::Unsigned) => {
+                Some(self.step(Action::ToDouble { of }, Kind::Double).0)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A constant as an operand.
+fn constant(value: &Value) -> Option<(Operand, Kind)> {
+    Some(match value {
+        Value::Int(number) => (Operand::Exact(*number), Kind::Signed),
+        Value::UInt(number) => (Operand::Exact(i64::try_from(*number).ok()?), Kind::Unsigned),
+        Value::Decimal(number) => {
+            let ([low, 0, 0, 0], scale, is_negative) = number.to_words() else { return None };
+            let magnitude = i64::try_from(low).ok()?;
+            (Operand::Exact(if is_negative { -magnitude } else { magnitude }), Kind::Decimal(scale))
+        }
+        Value::Double(number) => (Operand::Double(*number), Kind::Double),
+        _ => return None,
+    })
+}
+
+/// What numbers a column has, and their form.
+fn form_of(ty: &SqlType) -> Option<(Kind, FieldForm)> {
+    Some(match ty {
+        SqlType::Int { unsigned: true, .. } => (Kind::Unsigned, FieldForm::Unsigned),
+        SqlType::Int { width, .. } => {
+            (Kind::Signed, FieldForm::Signed { length: width.bytes(), limit: u64::MAX })
+        }
+        SqlType::Decimal { precision, scale, .. } => {
+            let length = Decimal::packed_len(*precision);
+            (length <= 8).then_some(())?;
+            let limit = 10u64.checked_pow((*precision).into())?;
+            (Kind::Decimal(*scale), FieldForm::Signed { length, limit })
+        }
+        SqlType::Double { .. } => (Kind::Double, FieldForm::Double),
+        _ => return None,
+    })
+}
+
+/// The action of an operation on integers or decimals, and what it gives.
+fn exact_action(
+    op: ArithmeticOp,
+    numeric: Numeric,
+    (left, left_kind): (Operand, Kind),
+    (right, right_kind): (Operand, Kind),
+    is_unsigned: bool,
+) -> Option<(Action, Kind)> {
+    let scale_of = |kind: Kind| match kind {
+        Kind::Signed | Kind::Unsigned => Some(0),
+        Kind::Decimal(scale) => Some(scale),
+        Kind::Double => None,
+    };
+    let (left_scale, right_scale) = (scale_of(left_kind)?, scale_of(right_kind)?);
+    let is_whole = |kind: Kind| !matches!(kind, Kind::Decimal(_));
+    let (kind, is_unsigned) = match numeric {
+        Numeric::Signed if is_whole(left_kind) && is_whole(right_kind) => (Kind::Signed, false),
+        Numeric::Unsigned if is_whole(left_kind) && is_whole(right_kind) => (Kind::Unsigned, true),
+        Numeric::Decimal => {
+            let scale = match op {
+                ArithmeticOp::Multiply => left_scale + right_scale,
+                _ => left_scale.max(right_scale),
+            };
+            (scale <= palisade_catalog::decimal::MAX_SCALE).then_some((Kind::Decimal(scale), is_unsigned))?
+        }
+        _ => return None,
+    };
+    let factors = match op {
+        ArithmeticOp::Multiply => [1, 1],
+        _ => {
+            let scale = left_scale.max(right_scale);
+            let factor = |from: u8| 10i64.checked_pow((scale - from).into());
+            [factor(left_scale)?, factor(right_scale)?]
+        }
+    };
+    Some((Action::Exact { op, left, right, factors, is_unsigned }, kind))
+}
+
+impl Vector {
+    fn has_negative(&self) -> bool {
+        let mut negative = self.exact.iter().enumerate().filter(|(_, number)| **number < 0);
+        negative.any(|(row, _)| !self.is_null(row))
+    }
+
+    /// Marks what is NULL in either operand.
+    fn join_nulls(&mut self, known: &[Vector], operands: [Operand; 2]) {
+        for operand in operands {
+            let Operand::Step(step) = operand else { continue };
+            let Some(of) = known.get(step).filter(|of| !of.nulls.is_empty()) else { continue };
+            if self.nulls.is_empty() {
+                self.nulls.extend_from_slice(&of.nulls);
+            } else {
+                self.nulls.iter_mut().zip(&of.nulls).for_each(|(null, other)| *null |= other);
+            }
+        }
+    }
+}
+
+/// Reads a column of rows; false if a field is not of its form.
+fn read_column(
+    vector: &mut Vector,
+    columns: &PlainColumns,
+    rows: &[&[u8]],
+    number: usize,
+    field: FieldForm,
+) -> bool {
+    let Vector { exact, doubles, nulls, .. } = vector;
+    let (mut has_nulls, mut is_beyond) = (false, false);
+    match field {
+        FieldForm::Double => doubles.reserve(rows.len()),
+        _ => exact.reserve(rows.len()),
+    }
+    let is_read = match field {
+        FieldForm::Signed { length, limit } => columns.words(number, rows, |word| {
+            let value = word.map_or(0, |word| signed_of_word(word, length));
+            has_nulls |= word.is_none();
+            is_beyond |= value.unsigned_abs() >= limit;
+            exact.push(value);
+        }),
+        FieldForm::Unsigned => columns.words(number, rows, |word| {
+            has_nulls |= word.is_none();
+            let value = word.unwrap_or_default() as i64;
+            is_beyond |= value < 0;
+            exact.push(value);
+        }),
+        FieldForm::Double => columns.words(number, rows, |word| {
+            has_nulls |= word.is_none();
+            doubles.push(word.map_or(0.0, double_of_word));
+        }),
+    };
+    if has_nulls {
+        nulls.extend(rows.iter().map(|row| columns.is_null(number, row)));
+    }
+    is_read && !is_beyond
+}
+
+/// An operation on integers; false if a result takes more than 64 bits.
+fn exact(
+    vector: &mut Vector,
+    known: &[Vector],
+    op: ArithmeticOp,
+    operands: [Operand; 2],
+    factors: [i64; 2],
+    rows: usize,
+) -> bool {
+    vector.join_nulls(known, operands);
+    let [left_factor, right_factor] = factors;
+    let mut overflows = false;
+    let mut combine = |left: i64, right: i64| {
+        let (result, beyond) = match op {
+            ArithmeticOp::Multiply => left.overflowing_mul(right),
+            _ => {
+                let (left, left_beyond) = left.overflowing_mul(left_factor);
+                let (right, right_beyond) = right.overflowing_mul(right_factor);
+                let (result, beyond) = match op {
+                    ArithmeticOp::Add => left.overflowing_add(right),
+                    _ => left.overflowing_sub(right),
+                };
+                (result, beyond | left_beyond | right_beyond)
+            }
+        };
+        overflows |= beyond;
+        result
+    };
+    let numbers = |step: usize| known.get(step).map_or(&[][..], |vector| &vector.exact);
+    let [left, right] = operands;
+    match (left, right) {
+        (Operand::Step(left), Operand::Step(right)) => {
+            let pairs = numbers(left).iter().zip(numbers(right));
+            vector.exact.extend(pairs.map(|(left, right)| combine(*left, *right)));
+        }
+        (Operand::Step(left), Operand::Exact(right)) => {
+            vector.exact.extend(numbers(left).iter().map(|left| combine(*left, right)));
+        }
+        (Operand::Exact(left), Operand::Step(right)) => {
+            vector.exact.extend(numbers(right).iter().map(|right| combine(left, *right)));
+        }
+        (Operand::Exact(left), Operand::Exact(right)) => {
+            vector.exact.extend(std::iter::repeat_n(combine(left, right), rows));
+        }
+        _ => return false,
+    }
+    !overflows && vector.exact.len() == rows
+}
+
+/// An operation on doubles; false if a result is none.
+fn double(
+    vector: &mut Vector,
+    known: &[Vector],
+    op: ArithmeticOp,
+    operands: [Operand; 2],
+    rows: usize,
+) -> bool {
+    vector.join_nulls(known, operands);
+    let at = |operand: Operand, row: usize| match operand {
+        Operand::Step(step) => known.get(step).and_then(|vector| vector.doubles.get(row).copied()),
+        Operand::Double(number) => Some(number),
+        Operand::Exact(_) => None,
+    };
+    let [left, right] = operands;
+    for row in 0..rows {
+        let (Some(left), Some(right)) = (at(left, row), at(right, row)) else { return false };
+        let result = match op {
+            ArithmeticOp::Add => left + right,
+            ArithmeticOp::Subtract => left - right,
+            _ => left * right,
+        };
+        if !result.is_finite() {
+            return false;
+        }
+        vector.doubles.push(result);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! What a grouping adds up a batch at a time is what it adds up row by row: a scan that locks its rows is read
+//! so.
+
+// a part of it is used
+#[allow(dead_code)]
+mod client;
+
+use std::sync::Arc;
+
+use client::{Client, processor};
+use palisade_base::prng::{Prng, test_seed};
+
+const ROWS: u64 = 3000;
+
+fn or_null(prng: &mut Prng, value: String) -> String {
+    if prng.one_in(7) { "NULL".to_owned() } else { value }
+}
+
+/// A table whose numbers come near the ends of their types.
+fn filled(prng: &mut Prng) -> Client {
+    let mut client = Client::new(&processor(Arc::default()), 1);
+    client.run("CREATE DATABASE d");
+    client.run("USE d");
+    client.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, y TINYINT, i INT, u INT UNSIGNED NOT NULL, b BIGINT, v BIGINT UNSIGNED, \
+         x DECIMAL(9,2), w DECIMAL(18,4), n DECIMAL(25,4) UNSIGNED, f DOUBLE, r FLOAT, g DATE, m DATETIME(3), \
+         e ENUM('p','q','r'), c CHAR(1) NOT NULL, s VARCHAR(30), k VARCHAR(30) COLLATE utf8mb4_bin)",
+    );
+    let mut rows = Vec::new();
+    for id in 0..ROWS {
+        let big = prng.next_u64() as i64 >> (prng.below(50) + 8);
+        let cells = [
+            (prng.below(256) as i64 - 128).to_string(),
+            (prng.below(60) as i64 - 30).to_string(),
+            prng.below(1 << 32).to_string(),
+            big.to_string(),
+            prng.next_u64().checked_shr(prng.below(60) as u32).unwrap_or(0).to_string(),
+            format!("{}.{:02}", prng.below(2000) as i64 - 1000, prng.below(100)),
+            format!("{}.{:04}", big >> 12, prng.below(10_000)),
+            format!("{}.5", prng.below(1 << 40)),
+            format!("{}e-2", big >> 20),
+            format!("{}.25", prng.below(100)),
+            format!("'2020-{:02}-{:02}'", 1 + prng.below(12), 1 + prng.below(28)),
+            format!("'2020-01-{:02} 10:00:00.{:03}'", 1 + prng.below(28), prng.below(1000)),
+            format!("'{}'", prng.pick(&["p", "q", "r"])),
+            format!("'{}'", prng.pick(&["a", "A", "b", "", "\u{e4}"])),
+            format!("'{}'", prng.pick(&["", "a", "A", "ab", "a longer text than sixteen", "B"])),
+            format!("'{}'", prng.pick(&["", "a", "A", "ab ", "ab", "B"])),
+        ];
+        let mut place = 0;
+        let cells = cells.map(|value| {
+            place += 1;
+            if matches!(place, 3 | 14) { value } else { or_null(prng, value) }
+        });
+        rows.push(format!("({id}, {})", cells.join(", ")));
+    }
+    for part in rows.chunks(500) {
+        assert_eq!(client.run(&format!("INSERT INTO t VALUES {}", part.join(", "))), "500 affected");
+    }
+    client
+}
+
+fn some(prng: &mut Prng, from: &[&str], most: u64) -> Vec<String> {
+    (0..=prng.below(most)).map(|_| (*prng.pick(from)).to_owned()).collect()
+}
+
+fn statement(prng: &mut Prng) -> String {
+    let numbers = ["y", "i", "u", "b", "v", "x", "w", "n", "f", "r", "id"];
+    let mut aggregates = vec!["COUNT(*)".to_owned(), "COUNT(1)".to_owned(), "COUNT(s)".to_owned()];
+    for _ in 0..6 {
+        let (one, other) = (prng.pick(&numbers), prng.pick(&numbers));
+        let operator = prng.pick(&["+", "-", "*"]);
+        let sum = match prng.below(4) {
+            0 => (*one).to_owned(),
+            1 => format!("{one} {operator} {other}"),
+            2 => format!("{one} {operator} {}", prng.pick(&["1", "-2.50", "3e0", "NULL"])),
+            _ => format!("{one} * (1 - {other}) * (1 + {one})"),
+        };
+        let function = prng.pick(&["SUM", "AVG", "COUNT", "MIN", "MAX", "STD"]);
+        aggregates.push(format!("{function}({sum})"));
+        let column =
+            prng.pick(&["y", "i", "u", "b", "v", "x", "w", "n", "f", "r", "g", "m", "e", "c", "s", "k"]);
+        let function = prng.pick(&["MIN(", "MAX(", "COUNT(", "COUNT(DISTINCT ", "BIT_XOR("]);
+        aggregates.push(format!("{function}{column})"));
+    }
+    let aggregates: Vec<&str> = aggregates.iter().map(String::as_str).collect();
+    let list = some(prng, &aggregates, 5).join(", ");
+    let conditions =
+        ["i > 3", "x < 500", "c = 'a'", "g >= '2020-06-01'", "s LIKE '%a%'", "i + 1 > 3", "id > 900"];
+    let filter = match prng.one_in(3) {
+        true => String::new(),
+        false => format!(" WHERE {}", some(prng, &conditions, 2).join(" AND ")),
+    };
+    let keys = ["i", "y", "x", "g", "e", "c", "s", "k", "u", "id", "m", "f", "n"];
+    match prng.below(3) {
+        0 => format!("SELECT {list} FROM t{filter}"),
+        _ => {
+            let keys = some(prng, &keys, 3).join(", ");
+            format!("SELECT {keys}, {list} FROM t{filter} GROUP BY {keys}")
+        }
+    }
+}
+
+/// What a statement answers, warns of, and examines.
+fn outcome(client: &mut Client, text: &str) -> (String, String, u64) {
+    let examined = client.session.work.rows_examined;
+    let answer = client.run(text);
+    (answer, client.run("SHOW WARNINGS"), client.session.work.rows_examined - examined)
+}
+
+#[track_caller]
+fn agree(client: &mut Client, text: &str) -> String {
+    let in_batches = outcome(client, text);
+    let row_by_row = outcome(client, &format!("{text} FOR SHARE"));
+    assert_eq!(in_batches, row_by_row, "{text}");
+    in_batches.0
+}
+
+#[test]
+fn batches_add_up_to_what_rows_do() {
+    let seed = test_seed(31);
+    let mut prng = Prng::new(seed);
+    let mut client = filled(&mut prng);
+    let mut failed = 0;
+    for _ in 0..300 {
+        let answer = agree(&mut client, &statement(&mut prng));
+        failed += usize::from(answer.contains("out of range"));
+    }
+    assert!((1..150).contains(&failed), "{failed} statements failed");
+}
+
+#[test]
+fn rows_older_than_a_column_and_rows_that_others_change_are_added_too() {
+    let mut prng = Prng::new(test_seed(32));
+    let mut client = filled(&mut prng);
+    client.run("ALTER TABLE t ADD COLUMN z DECIMAL(5,1) DEFAULT 7.5, ALGORITHM=INSTANT");
+    client.run("UPDATE t SET z = id % 10 WHERE id % 3 = 0 OR id > 2000");
+    client.run("UPDATE t SET s = REPEAT('x', 30) WHERE id % 50 = 0");
+    client.run("DELETE FROM t WHERE id % 11 = 0");
+    for text in [
+        "SELECT SUM(z), COUNT(z), MIN(z), MAX(z), COUNT(*) FROM t",
+        "SELECT z, SUM(i), MAX(g) FROM t GROUP BY z",
+        "SELECT c, s, SUM(z * x), AVG(z + i) FROM t WHERE id > 500 GROUP BY c, s",
+    ] {
+        agree(&mut client, text);
+    }
+    let before = agree(&mut client, "SELECT SUM(i), COUNT(*), SUM(x) FROM t");
+    client.run("START TRANSACTION");
+    client.run("UPDATE t SET i = 1000 WHERE id % 7 = 0");
+    let own = agree(&mut client, "SELECT SUM(i), COUNT(*), SUM(x) FROM t");
+    assert_ne!(own, before);
+    client.run("ROLLBACK");
+    assert_eq!(agree(&mut client, "SELECT SUM(i), COUNT(*), SUM(x) FROM t"), before);
+}
+
+#[test]
+fn a_sum_that_is_read_again_for_each_outer_row_begins_again() {
+    let mut prng = Prng::new(test_seed(33));
+    let mut client = filled(&mut prng);
+    let inner = "SELECT SUM(t.i) FROM t WHERE t.id >= o.id * 100";
+    let again = client.run(&format!("SELECT o.id, ({inner}) FROM t o WHERE o.id < 20"));
+    for (id, row) in again.split("; ").enumerate() {
+        let alone = client.run(&format!("SELECT {id}, SUM(i) FROM t WHERE id >= {id} * 100"));
+        assert_eq!(alone, row);
+    }
+    let groups =
+        "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM t WHERE t.id >= o.id * 100 GROUP BY t.c) AS g";
+    let again = client.run(&format!("SELECT o.id, ({groups}) FROM t o WHERE o.id < 20"));
+    for (id, row) in again.split("; ").enumerate() {
+        let alone = format!("SELECT COUNT(*) AS n FROM t WHERE id >= {id} * 100 GROUP BY c");
+        let alone = client.run(&format!("SELECT {id}, MAX(n) FROM ({alone}) AS g"));
+        assert_eq!(alone, row);
+    }
+}
