@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 use hashbrown::HashSet;
 use palisade_catalog::collation::Pattern;
-use palisade_catalog::row::{Field, fixed_field};
+use palisade_catalog::row::{Field, PlainColumns, fixed_field};
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Collation, RowView, SqlType, Table, Value, ValueRef};
 
@@ -30,14 +30,25 @@ use crate::{Comparison, Context, Domain, Expr, Node, Truth};
 #[derive(Debug)]
 pub struct Screen {
     tests: Vec<Test>,
+    /// Where the tested columns are in plain rows.
+    columns: PlainColumns,
     /// How many conjuncts they are.
     conjuncts: usize,
 }
 
 #[derive(Debug)]
 struct Test {
-    column: usize,
+    column: Tested,
     check: Check,
+}
+
+/// A column that is tested.
+#[derive(Debug, Clone, Copy)]
+struct Tested {
+    /// Its position in the table.
+    column: usize,
+    /// Its number among those of plain rows.
+    number: usize,
 }
 
 #[derive(Debug)]
@@ -59,7 +70,7 @@ enum Check {
     /// With another column of the same type.
     Column {
         comparison: Comparison,
-        other: usize,
+        other: Tested,
     },
     /// Among fields of up to 8 bytes.
     Words {
@@ -107,15 +118,16 @@ impl Screen {
             Node::And(parts) => &parts[..],
             _ => std::slice::from_ref(condition),
         };
-        let mut screen = Screen { tests: Vec::new(), conjuncts: 0 };
-        let mut making = Making { cx, table, slot, tests: &mut screen.tests };
+        let mut screen = Screen { tests: Vec::new(), columns: PlainColumns::new(table), conjuncts: 0 };
+        let Screen { tests, columns, conjuncts } = &mut screen;
+        let mut making = Making { cx, table, slot, tests, columns };
         for part in parts {
             let known = making.tests.len();
             if making.add(part).is_none() {
                 making.tests.truncate(known);
                 break;
             }
-            screen.conjuncts += 1;
+            *conjuncts += 1;
         }
         (screen.conjuncts > 0).then_some(screen)
     }
@@ -131,9 +143,17 @@ impl Screen {
     /// Whether a row passes all tests; `None` where that is not known, and the condition is to be evaluated.
     #[inline]
     pub fn passes(&self, table: &Table, row: &[u8]) -> Option<bool> {
+        if self.columns.are_in(row) {
+            return self.passes_all(|tested| self.columns.field(tested.number, row));
+        }
         let row = RowView::new(table, row).ok()?;
+        self.passes_all(|tested| row.field(tested.column))
+    }
+
+    #[inline]
+    fn passes_all<'r>(&self, field: impl Fn(Tested) -> Field<'r>) -> Option<bool> {
         for test in &self.tests {
-            if !test.passes(&row)? {
+            if !test.passes(&field)? {
                 return Some(false);
             }
         }
@@ -143,8 +163,8 @@ impl Screen {
 
 impl Test {
     #[inline]
-    fn passes(&self, row: &RowView<'_>) -> Option<bool> {
-        let field = match row.field(self.column) {
+    fn passes<'r>(&self, field_of: &impl Fn(Tested) -> Field<'r>) -> Option<bool> {
+        let field = match field_of(self.column) {
             Field::Absent => return None,
             Field::Null => return Some(matches!(self.check, Check::Null { negated: false })),
             field => field,
@@ -152,7 +172,7 @@ impl Test {
         Some(match (&self.check, field) {
             (Check::Word { comparison, key }, Field::Fixed(field)) => comparison.holds(word(field).cmp(key)),
             (Check::Field { comparison, key }, Field::Fixed(field)) => comparison.holds(field.cmp(key)),
-            (Check::Column { comparison, other }, Field::Fixed(field)) => match row.field(*other) {
+            (Check::Column { comparison, other }, Field::Fixed(field)) => match field_of(*other) {
                 Field::Fixed(other) => comparison.holds(field.cmp(other)),
                 Field::Null => false,
                 _ => return None,
@@ -181,6 +201,7 @@ struct Making<'m, 'x> {
     table: &'m Table,
     slot: usize,
     tests: &'m mut Vec<Test>,
+    columns: &'m mut PlainColumns,
 }
 
 impl Making<'_, '_> {
@@ -215,8 +236,13 @@ impl Making<'_, '_> {
     }
 
     fn push(&mut self, column: usize, check: Check) -> Option<()> {
+        let column = self.tested(column)?;
         self.tests.push(Test { column, check });
         Some(())
+    }
+
+    fn tested(&mut self, column: usize) -> Option<Tested> {
+        Some(Tested { column, number: self.columns.add(self.table, column)? })
     }
 
     /// The table's column that an expression is.
@@ -238,7 +264,8 @@ impl Making<'_, '_> {
         if let (Some(left), Some(right)) = (self.column(left), self.column(right)) {
             let (left_type, right_type) = (self.type_of(left)?, self.type_of(right)?);
             (left_type == right_type && is_own_domain(left_type, domain)).then_some(())?;
-            return self.push(left, Check::Column { comparison, other: right });
+            let other = self.tested(right)?;
+            return self.push(left, Check::Column { comparison, other });
         }
         let (column, constant, comparison) = match self.column(left) {
             Some(column) => (column, right, comparison),
