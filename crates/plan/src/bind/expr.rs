@@ -402,10 +402,14 @@ impl Binder<'_> {
     }
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {
-        let mut branches = Vec::with_capacity(case.branches.len());
-        for (condition, result) in self.case_conditions(case)?.into_iter().zip(&case.branches) {
-            branches.push((condition, self.expr(&result.1)?));
+        // Of several errors MySQL tells that of the first branch before that of the operand, and of ELSE last.
+        let (mut asked, mut results) = (Vec::new(), Vec::new());
+        for (condition, result) in &case.branches {
+            asked.push(self.expr(condition)?);
+            results.push(self.expr(result)?);
         }
+        let conditions = self.case_conditions(case, asked)?;
+        let mut branches: Vec<(Expr, Expr)> = conditions.into_iter().zip(results).collect();
         let mut otherwise = match &case.otherwise {
             Some(otherwise) => Some(self.expr(otherwise)?),
             None => None,
@@ -428,14 +432,15 @@ impl Binder<'_> {
         Ok(Expr { node, ty, nullable, coercibility })
     }
 
-    /// What WHEN asks. The texts that are compared with a text agree on one collation.
-    fn case_conditions(&mut self, case: &ast::Case) -> SqlResult<Vec<Expr>> {
-        let mut pairs = Vec::with_capacity(case.branches.len());
-        let mut conditions = Vec::new();
-        for (condition, _) in &case.branches {
+    /// The conditions of the branches, by what their WHEN `asked`. The texts that are compared with a text
+    /// agree on one collation.
+    fn case_conditions(&mut self, case: &ast::Case, asked: Vec<Expr>) -> SqlResult<Vec<Expr>> {
+        let mut pairs = Vec::with_capacity(asked.len());
+        let mut conditions = Vec::with_capacity(asked.len());
+        for value in asked {
             match &case.operand {
-                Some(operand) => pairs.push((self.expr(operand)?, self.expr(condition)?)),
-                None => conditions.push(as_number(self.expr(condition)?)),
+                Some(operand) => pairs.push((self.expr(operand)?, value)),
+                None => conditions.push(as_number(value)),
             }
         }
         let is_text = |expr: &&Expr| expr.ty.is_string() && expr.ty != SqlType::Json;
