@@ -175,7 +175,10 @@ impl Regroup<'_> {
                 Expr::computed(node, SqlType::BIGINT, false)
             }));
             for (number, argument) in arguments.iter().enumerate() {
-                let place = self.group.iter().position(|known| known == argument);
+                let place = match &argument.node {
+                    Node::Column { slot, column, .. } if *slot == self.slot => Some(*column),
+                    _ => self.place_of(argument),
+                };
                 let place =
                     place.ok_or_else(|| mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1))?;
                 places.push(Expr::int(place as i64));
@@ -195,6 +198,34 @@ impl Regroup<'_> {
         result
     }
 
+    /// The place of an expression among those of GROUP BY. It may name keys in it that are columns of the
+    /// groups' slot already.
+    fn place_of(&self, expr: &Expr) -> Option<usize> {
+        let place_of = |expr: &Expr| self.group.iter().position(|known| known == expr);
+        place_of(expr).or_else(|| {
+            if !self.rollup {
+                return None;
+            }
+            let mut whole = expr.clone();
+            self.put_back(&mut whole).then(|| place_of(&whole)).flatten()
+        })
+    }
+
+    /// Replaces columns of the groups' slot by the expressions of GROUP BY that they are; whether there are
+    /// any.
+    fn put_back(&self, expr: &mut Expr) -> bool {
+        if let Node::Column { slot, column, .. } = expr.node
+            && slot == self.slot
+            && let Some(key) = self.group.get(column)
+        {
+            *expr = key.clone();
+            return true;
+        }
+        let mut is_changed = false;
+        expr.children_mut(&mut |child| is_changed |= self.put_back(child));
+        is_changed
+    }
+
     /// Group expressions and aggregates become columns of the groups' slot; constants too, if they may.
     fn replace(&self, expr: &mut Expr, constants: bool) {
         match &expr.node {
@@ -204,7 +235,7 @@ impl Regroup<'_> {
             _ => {}
         }
         let may_be_grouped = self.rollup && constants || !matches!(expr.node, Node::Literal(_));
-        if may_be_grouped && let Some(position) = self.group.iter().position(|known| known == expr) {
+        if may_be_grouped && let Some(position) = self.place_of(expr) {
             let name: std::sync::Arc<str> = format!("{expr}").into();
             let computed = !expr.is_field();
             expr.node = Node::Column { slot: self.slot, column: position, name, computed };

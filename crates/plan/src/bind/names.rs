@@ -122,6 +122,28 @@ impl Scope {
         Ok(found)
     }
 
+    /// The select item `item` of that alias as the column of the groups' slot that it is, with ROLLUP.
+    fn named_item(&self, name: &ColumnName, item: &Expr) -> Option<Expr> {
+        let is_named = |known: &(String, Expr)| same_name(&known.0, &name.column) && known.1 == *item;
+        let number = self.items.iter().position(|known| name.table.is_none() && is_named(known))?;
+        self.summed_up(number, item)
+    }
+
+    /// What a name in an expression above the groups means: of several equal keys of ROLLUP, each NULL where
+    /// it is summed up itself, the one of that alias, or else the one that GROUP BY names so.
+    fn key_of_name(&self, name: &ColumnName, item: &Expr) -> Expr {
+        let is_repeated = self.is_summed_up && self.group.iter().filter(|key| *key == item).count() > 1;
+        if !is_repeated {
+            return item.clone();
+        }
+        let written = || {
+            let mut keys = self.group.iter().zip(&self.group_aliases);
+            let column = keys.position(|(key, alias)| key == item && alias.is_none())?;
+            self.is_column_named(item, name).then(|| self.group_column(column, item)).flatten()
+        };
+        self.named_item(name, item).or_else(written).unwrap_or_else(|| item.clone())
+    }
+
     /// Whether a subquery may use an alias of this block that is being bound.
     fn lends_aliases(&self) -> bool {
         matches!(self.clause, Clause::Fields | Clause::Group | Clause::Having | Clause::Order)
@@ -199,7 +221,8 @@ impl Binder<'_> {
             return scope.sources.at(source)?.expr(column).map(Some);
         }
         match scope.clause {
-            Clause::Group | Clause::Order => Ok(scope.item(name)?.cloned()),
+            Clause::Group => Ok(scope.item(name)?.cloned()),
+            Clause::Order => Ok(scope.item(name)?.map(|item| scope.key_of_name(name, item))),
             _ => Ok(None),
         }
     }
@@ -209,7 +232,7 @@ impl Binder<'_> {
         let scope = self.scope();
         let item = scope.item(name)?;
         let grouped = scope.grouped(name)?;
-        let found = grouped.or(item).cloned();
+        let found = grouped.or(item).map(|found| scope.key_of_name(name, found));
         if let (Some(item), Some(grouped)) = (item, grouped)
             && item != grouped
         {
@@ -296,22 +319,16 @@ impl Binder<'_> {
             ast::Expr::Column(name) => self.scope().item(name)?.cloned(),
             _ => None,
         };
-        let number = match expr {
+        let Some(item) = item else { return self.expr(expr) };
+        let scope = self.scope();
+        Ok(match expr {
             ast::Expr::Literal(ast::Literal::Integer(position)) => {
-                usize::try_from(*position).ok().and_then(|position| position.checked_sub(1))
+                let number = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
+                number.and_then(|number| scope.summed_up(number, &item)).unwrap_or(item)
             }
-            ast::Expr::Column(name) if name.table.is_none() => {
-                self.scope().items.iter().position(|(alias, _)| same_name(alias, &name.column))
-            }
-            _ => None,
-        };
-        match item {
-            Some(item) => {
-                let scope = self.scope();
-                Ok(number.and_then(|number| scope.summed_up(number, &item)).unwrap_or(item))
-            }
-            None => self.expr(expr),
-        }
+            ast::Expr::Column(name) => scope.named_item(name, &item).unwrap_or(item),
+            _ => item,
+        })
     }
 
     /// The select item that a number stands for.

@@ -95,7 +95,7 @@ pub struct Scope {
     pub group: Vec<Expr>,
     /// The aliases of those of its expressions that are select items.
     pub group_aliases: Vec<Option<String>>,
-    /// With ROLLUP, and without DISTINCT: the expression of GROUP BY that each select item is, by its
+    /// With ROLLUP: the expression of GROUP BY that each select item is, by its
     /// position there. Of two equal items with names of their own each is NULL where its own expression is
     /// summed up.
     pub item_groups: Vec<Option<usize>>,
@@ -263,13 +263,14 @@ impl Scope {
     /// [`item_groups`](Self::item_groups)).
     pub fn summed_up(&self, number: usize, item: &Expr) -> Option<Expr> {
         let column = (*self.item_groups.get(number)?)?;
-        let node = Node::Column {
-            slot: self.group_slot?,
-            column,
-            name: format!("{item}").into(),
-            computed: !item.is_field(),
-        };
-        Some(Expr { node, nullable: true, ..item.clone() })
+        self.group_column(column, item)
+    }
+
+    /// An expression of GROUP BY as its column of the groups' slot, NULL where ROLLUP sums it up.
+    pub fn group_column(&self, column: usize, expr: &Expr) -> Option<Expr> {
+        let (name, computed) = (format!("{expr}").into(), !expr.is_field());
+        let node = Node::Column { slot: self.group_slot?, column, name, computed };
+        Some(Expr { node, nullable: true, ..expr.clone() })
     }
 
     /// Notes that slots of enclosing blocks are read.

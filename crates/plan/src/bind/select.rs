@@ -188,7 +188,7 @@ impl Binder<'_> {
         let columns = self.items(&select.items)?;
 
         let group = self.group_by(&select.group_by)?;
-        if select.rollup && !select.distinct {
+        if select.rollup {
             self.note_group_items(&select.group_by);
         }
         self.scope().aggregates_allowed = true;
