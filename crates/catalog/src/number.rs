@@ -245,7 +245,14 @@ pub fn format_narrow(value: f64, width: usize, out: &mut Vec<u8>) -> bool {
     out.extend_from_slice(mantissa.as_bytes());
     out.push(b'e');
     out.extend_from_slice(exponent.as_bytes());
-    out.len() - at <= width && (mantissa_room >= 2 || digits == 1 || is_carried)
+    out.len() - at <= width && (mantissa_room >= 2 || digits == 1 || is_carried || is_one_digit(value, width))
+}
+
+/// Whether a double rounded to `digits` digits is one digit and zeros: 1.00000002e20.
+fn is_one_digit(value: f64, digits: usize) -> bool {
+    let text = format!("{value:.*e}", digits.clamp(1, 17) - 1);
+    let mantissa = text.split('e').next().unwrap_or(&text);
+    mantissa.bytes().filter(|byte| matches!(byte, b'1'..=b'9')).count() == 1
 }
 
 /// Appends an integer.

@@ -92,7 +92,7 @@ impl ExecContext<'_, '_> {
 
     /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST
     /// makes it one, and warnings name the expression. A column's time is a number for YEAR and BIT, unlike
-    /// another time.
+    /// another time. A FLOAT is a DOUBLE for texts.
     #[inline]
     pub fn store_of(
         &mut self,
@@ -109,6 +109,11 @@ impl ExecContext<'_, '_> {
             && let Some(number) = self.number_of_moment(value)
         {
             return self.store(number.as_ref(), &SqlType::BIGINT, column, row);
+        }
+        if let ValueRef::Float(number) = value
+            && is_copied_as_double(expr, &column.sql_type)
+        {
+            return self.store(ValueRef::Double(number.into()), &SqlType::DOUBLE, column, row);
         }
         self.store(value, &expr.ty, column, row).map_err(|error| too_long_for_copy(error, expr, column, row))
     }
@@ -299,6 +304,16 @@ pub fn row_error(error: row::RowError) -> SqlError {
     match error {
         row::RowError::TooLong => mysql_error!(ER_TOO_BIG_ROWSIZE, 65_535),
         other => SqlError::with_message(&ER_UNKNOWN_ERROR, other.to_string()),
+    }
+}
+
+/// Whether a text column is given the digits of a FLOAT that the same number has as a DOUBLE; a TEXT or BLOB is
+/// so only by what is computed.
+#[cold]
+fn is_copied_as_double(expr: &Expr, ty: &SqlType) -> bool {
+    match ty {
+        SqlType::Text { .. } | SqlType::Blob { .. } => !expr.is_field(),
+        ty => ty.is_string() && !matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. } | SqlType::Json),
     }
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | text | a date, alone | 1292, naming the column if there is one | 1525 if it is no date |
 //! | text | a date, in a list or as both bounds of BETWEEN | 1292 | a list goes on, the bounds are as `=` |
-//! | number | a column of dates or times | 1292 | goes on |
+//! | number | a column of dates or times | 1292, a note of a time of day beside DATE | goes on |
 //! | text | a TIME column | 1292 | goes on |
 //!
 //! Constants that are lengths, as of LEFT and SUBSTR, are computed then, too: their errors end the statement.
@@ -80,6 +80,9 @@ pub enum Standing {
         /// Whether there are numbers.
         numbers: bool,
     },
+    /// It is a text in a list of dates and texts in which a text is looked for: a statement that changes data
+    /// fails if it is no date; of others each row tells.
+    BesideText,
 }
 
 /// A constant to convert.
@@ -101,6 +104,9 @@ impl Context<'_> {
                 self.compute_beforehand(constant)?;
                 continue;
             };
+            if *standing == Standing::BesideText && !self.state.strict {
+                continue;
+            }
             let value = constant.eval(self)?;
             if let Standing::Bound(other) = standing
                 && (value.is_null() || other.eval(self)? != value)
@@ -132,7 +138,7 @@ impl Context<'_> {
         beside: &Beside,
         standing: &Standing,
     ) -> SqlResult<()> {
-        let is_listed = matches!(standing, Standing::Listed { .. });
+        let is_listed = matches!(standing, Standing::Listed { .. } | Standing::BesideText);
         let is_text = match value {
             Value::Bytes(_) | Value::Bit { .. } | Value::Enum(_) | Value::Set(_) => true,
             Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => false,
@@ -142,7 +148,8 @@ impl Context<'_> {
         if !is_text {
             let is_cut = self.is_cut(value)?;
             return match self.number_converts(value, beside, is_listed)? {
-                true if matches!(beside.ty, SqlType::Time { .. }) || !is_cut => Ok(()),
+                true if matches!(beside.ty, SqlType::Time { .. }) => Ok(()),
+                true if !is_cut => self.note_time_of_day(value, beside, is_listed),
                 true if is_listed => self.truncated("date", &text),
                 true => self.unfit(&text, ty, beside),
                 false if !is_listed => self.unfit(&text, ty, beside),
@@ -165,7 +172,8 @@ impl Context<'_> {
                 false => self.unfit(&text, ty, beside),
             };
         }
-        let as_date = beside.ty == SqlType::Date && *standing == Standing::Listed { numbers: false };
+        let is_among_texts = matches!(standing, Standing::Listed { numbers: false } | Standing::BesideText);
+        let as_date = beside.ty == SqlType::Date && is_among_texts;
         let mode = self.reading_mode();
         let mode = TemporalMode { no_zero_in_date: mode.no_zero_in_date && !as_date, ..mode };
         let parsed = DateTime::parse(&text, mode);
@@ -182,6 +190,19 @@ impl Context<'_> {
         }
     }
 
+    /// Notes that the time of day of a number counts for nothing beside a column of type DATE.
+    fn note_time_of_day(&mut self, value: &Value, beside: &Beside, is_listed: bool) -> SqlResult<()> {
+        if let (SqlType::Date, Some(column), false) = (&beside.ty, &beside.column, is_listed)
+            && let Value::DateTime(moment) = self.compared_moment(value.clone(), 0, true)?
+            && moment.time().micros() != 0
+        {
+            let text = String::from_utf8_lossy(&text_of(value, &SqlType::Null)).into_owned();
+            let message = format!("Incorrect date value: '{text}' for column '{column}' at row 1");
+            self.session.warnings.note(MysqlError::with_message(&ER_TRUNCATED_WRONG_VALUE, message));
+        }
+        Ok(())
+    }
+
     /// Whether a number is a date without a time of day, and has a fraction, which counts for nothing.
     fn is_cut(&mut self, value: &Value) -> SqlResult<bool> {
         let (whole, micros) = self.whole_and_micros(value)?;
@@ -191,13 +212,14 @@ impl Context<'_> {
 
     fn number_converts(&mut self, value: &Value, beside: &Beside, is_listed: bool) -> SqlResult<bool> {
         let (whole, micros) = self.whole_and_micros(value)?;
-        let mode = self.reading_mode();
+        let (mode, is_negative) = (self.reading_mode(), self.to_f64(value.as_ref())? <= -1e-9);
         Ok(match &beside.ty {
             SqlType::Time { .. } => Time::from_number(whole, micros).is_some_and(|parsed| !parsed.truncated),
-            // Less than a second is the zero date, unless it is rounded up to one.
+            // Less than a second is the zero date, unless it is rounded up to one, or negative.
             _ if whole == 0 => {
                 let unit = 10u32.pow(6 - u32::from(beside.ty.fraction_digits().min(6)));
-                is_listed || micros + unit / 2 < 1_000_000
+                let is_date = beside.ty == SqlType::Date;
+                is_listed && (is_date || !is_negative) || micros + unit / 2 < 1_000_000 && !is_negative
             }
             // MySQL keeps quiet about a day that its month does not have.
             _ if is_listed => {
@@ -207,7 +229,8 @@ impl Context<'_> {
                     no_zero_date: false,
                     ..mode
                 };
-                let is_small = beside.ty == SqlType::Date && (0..=100).contains(&whole);
+                // A day of month 0, or month 1 without a day.
+                let is_small = beside.ty == SqlType::Date && matches!(whole, 0..=31 | 100);
                 is_small || DateTime::from_number(whole, micros, any).is_some()
             }
             SqlType::Timestamp { .. } => {
@@ -238,6 +261,8 @@ impl Context<'_> {
 
 /// 1525: a constant text is compared with a date, and is none.
 pub fn no_date(beside: &Beside, text: &[u8]) -> MysqlError {
+    // It ends at a byte 0.
+    let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
     let text = String::from_utf8_lossy(text).replace(char::REPLACEMENT_CHARACTER, "?");
     mysql_error!(ER_WRONG_VALUE, beside.upper_name(), text)
 }

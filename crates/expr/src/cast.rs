@@ -56,6 +56,8 @@ pub enum CastTarget {
     Json,
     /// Not in SQL: a text that a function has made of a date or time, as the number of that.
     DateNumber,
+    /// Not in SQL: the same as a whole number.
+    DateInteger,
     /// Not in SQL: a text as a column of type DOUBLE keeps it, among those of which the distinct ones are
     /// summed up: what is no number is told by 1366.
     SummedText,
@@ -123,6 +125,8 @@ pub enum CastTarget {
         /// The day may be one too many for its month, as for a DATETIME.
         any_day: bool,
     },
+    /// A number that is compared with a column of type DATE, as the day that the column would keep.
+    ComparedDay,
 }
 
 impl CastTarget {
@@ -135,6 +139,7 @@ impl CastTarget {
                 | CastTarget::ComparedFloat { .. }
                 | CastTarget::ComparedTime { .. }
                 | CastTarget::ComparedMoment { .. }
+                | CastTarget::ComparedDay
         )
     }
 
@@ -152,6 +157,7 @@ impl CastTarget {
                 | CastTarget::ListedTime
                 | CastTarget::ListedDecimal
                 | CastTarget::DateNumber
+                | CastTarget::DateInteger
                 | CastTarget::SummedText
                 | CastTarget::SummedDate { .. }
                 | CastTarget::Chosen
@@ -177,7 +183,10 @@ impl CastTarget {
                 length: length
                     .map_or_else(|| operand.wire_length(4), |length| length.min(u64::from(u32::MAX)) as u32),
             },
-            CastTarget::Signed | CastTarget::WholePart | CastTarget::ComputedInteger => SqlType::BIGINT,
+            CastTarget::Signed
+            | CastTarget::WholePart
+            | CastTarget::ComputedInteger
+            | CastTarget::DateInteger => SqlType::BIGINT,
             CastTarget::Unsigned => SqlType::BIGINT_UNSIGNED,
             CastTarget::Decimal { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
@@ -211,6 +220,7 @@ impl CastTarget {
             CastTarget::ListedTime => SqlType::Time { fsp: 6 },
             CastTarget::ComparedTime { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::ComparedMoment { fsp, .. } => SqlType::DateTime { fsp: *fsp },
+            CastTarget::ComparedDay => SqlType::DateTime { fsp: 0 },
         }
     }
 }
@@ -339,6 +349,11 @@ impl Context<'_> {
                 let text = text_of(&value, &operand.ty);
                 Ok(Value::Double(self.number_of_date(&text)?))
             }
+            CastTarget::DateInteger => {
+                let text = text_of(&value, &operand.ty);
+                // The number is rounded, not the time: 23:59:59.5 is 235960.
+                Ok(Value::Int(self.number_of_date(&text)?.round() as i64))
+            }
             CastTarget::SummedText => self.summed_text(&value, operand),
             CastTarget::SummedDate { scale, .. } => {
                 let shown = display_text(value.as_ref(), &operand.ty);
@@ -386,6 +401,7 @@ impl Context<'_> {
             CastTarget::ComparedFloat { scale } => self.compared_float(&value, *scale),
             CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
             CastTarget::ComparedMoment { fsp, any_day } => self.compared_moment(value, *fsp, *any_day),
+            CastTarget::ComparedDay => self.compared_day(value),
         }
     }
 

@@ -152,6 +152,14 @@ impl Context<'_> {
         })
     }
 
+    /// A number with a time of day, rounded to seconds, as its day; any other as it is.
+    pub(super) fn compared_day(&mut self, value: Value) -> SqlResult<Value> {
+        Ok(match self.compared_moment(value, 0, true)? {
+            Value::DateTime(moment) => Value::DateTime(moment.date().at_midnight()),
+            value => value,
+        })
+    }
+
     /// A number's whole part, and its fraction in microseconds.
     pub(super) fn whole_and_micros(&mut self, value: &Value) -> SqlResult<(i64, u32)> {
         let number = self.to_decimal(value.as_ref())?;

@@ -427,8 +427,11 @@ impl Context<'_> {
         let is_zero = match value {
             ValueRef::Int(number) => number == 0,
             ValueRef::UInt(number) => number == 0,
-            ValueRef::Decimal(number) => number.is_zero(),
-            ValueRef::Double(number) => number == 0.0,
+            // Less than 1 is, too.
+            ValueRef::Decimal(number) => {
+                !number.is_negative() && number.truncate(0).is_ok_and(|whole| whole.is_zero())
+            }
+            ValueRef::Double(number) => (0.0..1.0).contains(&number),
             _ => false,
         };
         if is_zero {

@@ -380,7 +380,11 @@ fn null_type(ty: &SqlType, before: Option<&SqlType>, connection: CollationId) ->
         SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year => SqlType::BIGINT,
         SqlType::Decimal { .. } => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
         SqlType::Float { .. } | SqlType::Double { .. } => SqlType::DOUBLE,
-        _ => SqlType::Text { size: LobSize::Long, collation: connection },
+        // The collation is that of the value, if there is one.
+        _ => match before {
+            Some(text) if text.is_string() => text.clone(),
+            _ => SqlType::Text { size: LobSize::Long, collation: connection },
+        },
     }
 }
 

@@ -124,7 +124,7 @@ fn truncate_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 /// without one. What cuts some off may need `more` before it.
 fn digits_type(arguments: &[Expr], more: u8) -> SqlResult<Typed> {
     let ty = match numeric_type(&arguments.at(0)?.ty) {
-        SqlType::Decimal { precision, scale, unsigned } => {
+        SqlType::Decimal { precision, scale, .. } => {
             let wanted = match arguments.get(1) {
                 None => Some(0),
                 Some(digits) => literal_digits(digits),
@@ -132,7 +132,7 @@ fn digits_type(arguments: &[Expr], more: u8) -> SqlResult<Typed> {
             let digits = wanted.map_or(scale, |digits| digits.clamp(0, i64::from(scale)) as u8);
             let lost = scale - digits;
             let precision = if lost == 0 { precision } else { precision - lost + more };
-            SqlType::Decimal { precision: precision.clamp(1, 65), scale: digits, unsigned }
+            SqlType::Decimal { precision: precision.clamp(1, 65), scale: digits, unsigned: false }
         }
         ty => ty,
     };

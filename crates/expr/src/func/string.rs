@@ -440,7 +440,13 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
     // Of 64 bits the lower half counts.
     let digits = (cx.to_i64(values.at(1)?.as_ref())? as i32).clamp(0, 30);
     let number = match values.at(0)? {
-        Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
+        Value::Double(_)
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::Timestamp(_) => {
             let value = cx.to_f64(values.at(0)?.as_ref())?;
             let mut out = Vec::new();
             let rounded = round_f64(value, i64::from(digits), false);

@@ -84,6 +84,8 @@ fn read_moment(
         Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
             cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime)
         }
+        // That of a column, or of an aggregate: 2024 is 00:20:24.
+        Value::Year(year) => cx.to_time(Value::Int((*year).into()).as_ref())?.map(Moment::Time),
         // A negative number to a reader of times.
         Value::UInt(0x8000_0000_0000_0000..) => cx.to_time(value.as_ref())?.map(Moment::Time),
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)

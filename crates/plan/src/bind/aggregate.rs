@@ -21,7 +21,7 @@ use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::Scope;
-use super::types::{Member, as_number, member_as_text, transcode_to};
+use super::types::{Member, as_number, date_text_as_integer, member_as_text, transcode_to};
 use crate::conditions::expr_slots;
 use crate::logical::OuterColumn;
 
@@ -143,7 +143,9 @@ impl Binder<'_> {
             arguments = arguments.into_iter().map(as_summed).collect();
         }
         if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
-            arguments = arguments.into_iter().map(as_number).collect();
+            let is_of_bits = matches!(aggregate.kind, BitAnd | BitOr | BitXor);
+            let as_whole = |argument| if is_of_bits { date_text_as_integer(argument) } else { argument };
+            arguments = arguments.into_iter().map(as_whole).map(as_number).collect();
         }
         if aggregate.kind == Count && !aggregate.distinct && arguments.iter().all(|value| !value.nullable) {
             // As in MySQL nothing is computed that cannot be NULL.

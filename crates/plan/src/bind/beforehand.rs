@@ -129,7 +129,7 @@ impl Binder<'_> {
             Standing::Bound(other) if is_text && !is_time => (true, Standing::Bound(other)),
             Standing::Bound(_) => (of_column, Standing::Alone),
             Standing::Listed { numbers } => (is_text || is_number, Standing::Listed { numbers }),
-            Standing::Alone => (of_column || is_text && !is_time, Standing::Alone),
+            Standing::Alone | Standing::BesideText => (of_column || is_text && !is_time, Standing::Alone),
         };
         let is_listed = matches!(standing, Standing::Listed { .. });
         if converts && (self.is_known(constant) || is_listed && is_value_of_execution(constant)) {
@@ -187,6 +187,16 @@ impl Binder<'_> {
             _ => {}
         });
         decided && has_variable
+    }
+
+    /// Notes a text in a list of dates and texts, in which a text is looked for: it is converted before the
+    /// first row.
+    pub(super) fn note_text_among_dates(&mut self, item: &Expr) {
+        if item.ty.is_string() && self.is_known(item) {
+            let beside = Some(Beside { ty: SqlType::Date, column: None });
+            let standing = Standing::BesideText;
+            self.beforehand.push(Beforehand { constant: item.clone(), beside, standing });
+        }
     }
 
     /// The constants of a list in which a date or time is looked for: they are converted before the first

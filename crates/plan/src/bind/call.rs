@@ -3,6 +3,7 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_expr::beforehand::Standing;
 use palisade_expr::compare::{aggregate_collations, domain_of, is_written, result_collation, text_collation};
 use palisade_expr::func::control::{IF, NULLIF};
 use palisade_expr::func::turns::{Read, Turn};
@@ -16,8 +17,8 @@ use super::compare::constants_to_order;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
-    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number, sum_as_moment,
-    transcode_to, transcode_when_met, variable_as_integer,
+    chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer, date_text_as_number,
+    sum_as_moment, transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
 
@@ -95,7 +96,7 @@ impl Binder<'_> {
                 let taken = std::mem::replace(argument, Expr::null());
                 // A text is one to these, and no number.
                 let takes_texts = matches!(function.name, "bin" | "hex" | "oct");
-                let taken = if takes_texts { taken } else { date_text_as_number(taken) };
+                let taken = if takes_texts { taken } else { date_text_as_integer(taken) };
                 *argument = variable_as_integer(taken);
             }
         }
@@ -113,6 +114,8 @@ impl Binder<'_> {
             self.constant_beside(right, left)?;
         }
         if let ("strcmp", [left, right]) = (function.name, arguments.as_mut_slice()) {
+            self.convert_beforehand(left, right, Standing::Alone);
+            self.convert_beforehand(right, left, Standing::Alone);
             constants_to_order(left, right);
         }
         if function.name == IF
@@ -450,7 +453,7 @@ fn numbers_of_dates_read_by(function: &str) -> &'static [usize] {
 /// Which arguments of a function are whole numbers, though a double is no error.
 fn whole_arguments(function: &str) -> &'static [usize] {
     match function {
-        "bit_count" | "bin" | "elt" | "hex" | "oct" | "space" => &[0],
+        "bit_count" | "bin" | "elt" | "export_set" | "hex" | "make_set" | "oct" | "space" => &[0],
         "date_add" | "date_sub" | "format" | "left" | "lpad" | "makedate" | "period_add" | "repeat"
         | "right" | "round" | "rpad" | "truncate" => &[1],
         "insert" | "substr" | "substring" => &[1, 2],

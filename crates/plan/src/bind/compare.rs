@@ -14,13 +14,21 @@ use super::beforehand::{Part, text_beside_date};
 use super::json::json_as_integer;
 use super::scope::Clause;
 use super::types::{
-    as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_number,
+    as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
     transcode_beside_document, transcode_to, variable_as_integer,
 };
 
-/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
-/// or DATETIME would keep it.
+/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME,
+/// DATE or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
+    // A number is one as a document, too.
+    if let (SqlType::Year, Node::Cast { operand, target: CastTarget::Json }) = (&with.ty, &expr.node)
+        && operand.ty.is_numeric()
+        && operand.is_constant()
+        && with.is_field()
+    {
+        *expr = (**operand).clone();
+    }
     let is_folded = with.ty == SqlType::Year && expr.ty != SqlType::Json && expr.is_same_for_all_rows();
     let is_constant = expr.is_constant() || is_folded;
     if !with.is_field() || !is_constant {
@@ -41,12 +49,13 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
         (SqlType::DateTime { fsp } | SqlType::Timestamp { fsp }, ty) if ty.is_numeric() => {
             CastTarget::ComparedMoment { fsp: *fsp, any_day: matches!(with.ty, SqlType::DateTime { .. }) }
         }
+        (SqlType::Date, ty) if ty.is_numeric() => CastTarget::ComparedDay,
         _ => return,
     };
     read_as(target, expr);
 }
 
-fn is_bits(expr: &Expr) -> bool {
+pub(super) fn is_bits(expr: &Expr) -> bool {
     matches!(expr.node, Node::Literal(Value::Bit { .. }))
 }
 
@@ -82,25 +91,30 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
     }
 }
 
-/// The arguments of STRCMP: a constant beside a column of type BIGINT or YEAR is read as for a comparison.
+/// The arguments of STRCMP: a constant beside a column of type BIGINT, YEAR or TIME is read as for a comparison.
 pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
-    let reads = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year);
+    let reads = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Time { .. });
     if reads(&left.ty) || reads(&right.ty) {
         constant_as_column(left, right);
         constant_as_column(right, left);
-        bits_as_number(left, right);
-        bits_as_number(right, left);
+        bits_beside_bigint(left, right);
+        bits_beside_bigint(right, left);
     }
 }
 
 /// A binary literal beside a column of type BIGINT, as the number that it is.
-fn bits_as_number(expr: &mut Expr, with: &Expr) {
+fn bits_beside_bigint(expr: &mut Expr, with: &Expr) {
     let is_bigint = matches!(with.ty, SqlType::Int { width: IntWidth::Big, .. }) && with.is_field();
-    if is_bigint && matches!(expr.node, Node::Literal(Value::Bit { .. })) {
-        let (operand, target) = (std::mem::replace(expr, Expr::null()), CastTarget::Unsigned);
-        let (ty, nullable) = (target.result_type(&operand.ty), operand.nullable);
-        *expr = Expr::computed(Node::Cast { operand: Box::new(operand), target }, ty, nullable);
+    if is_bigint && is_bits(expr) {
+        bits_as_number(expr);
     }
+}
+
+/// A binary literal as the number that it is.
+pub(super) fn bits_as_number(expr: &mut Expr) {
+    let (operand, target) = (std::mem::replace(expr, Expr::null()), CastTarget::Unsigned);
+    let (ty, nullable) = (target.result_type(&operand.ty), operand.nullable);
+    *expr = Expr::computed(Node::Cast { operand: Box::new(operand), target }, ty, nullable);
 }
 
 fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
@@ -364,7 +378,7 @@ pub fn negation(mut expr: Expr) -> Expr {
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
     let as_integer = |operand| {
         let operand = computed_as_integer(variable_as_integer(operand));
-        chosen_date_as_number(json_as_integer(date_text_as_number(operand)))
+        chosen_date_as_number(json_as_integer(date_text_as_integer(operand)))
     };
     let [left, right] = [left, right].map(as_integer);
     let nullable = left.nullable || right.nullable;

@@ -20,8 +20,8 @@ use super::compare::{bit_operation, compare_texts, comparison, negation, row_par
 use super::json::{document_as_decimal, json_as_integer};
 use super::literal::{charset_collation, text_literal};
 use super::types::{
-    Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_moment,
-    date_text_as_number, member_as_text, text_length, transcode_to, variable_as_integer,
+    Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
+    date_text_as_moment, member_as_text, text_length, transcode_to, variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::logical::LogicalQuery;
@@ -308,7 +308,7 @@ impl Binder<'_> {
             UnaryOp::Not => negation(chosen_as_number(operand)),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
-                let operand = date_text_as_number(computed_as_integer(operand));
+                let operand = date_text_as_integer(computed_as_integer(operand));
                 let operand = chosen_date_as_number(json_as_integer(operand));
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },

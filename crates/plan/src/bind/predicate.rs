@@ -14,8 +14,8 @@ use palisade_parser::ast;
 use super::Binder;
 use super::beforehand::{Part, text_beside_date};
 use super::compare::{
-    compare_listed, compare_texts, constant_as_column, equal_in, is_moment, moment_as_text, moment_as_time,
-    negation, row_parts, wider,
+    bits_as_number, compare_listed, compare_texts, constant_as_column, equal_in, is_bits, is_moment,
+    moment_as_text, moment_as_time, negation, row_parts, wider,
 };
 use super::types::{choice_as_number, chosen_as_number, transcode_beside_document, transcode_to};
 
@@ -113,11 +113,22 @@ impl Binder<'_> {
             let beside_numbers = low.ty.is_numeric() && high.ty.is_numeric();
             operand = if beside_numbers { chosen_as_number(operand) } else { choice_as_number(operand) };
         }
+        let is_mixed_time = matches!(operand.ty, SqlType::Time { .. })
+            && [&low, &high].iter().any(|bound| bound.ty.is_numeric())
+            && [&low, &high].iter().any(|bound| bound.ty.is_text());
         // Beside a number the time of a date counts.
         match [low.ty.is_numeric(), high.ty.is_numeric()] {
             [true, false] => moment_as_time(&mut high, &operand),
             [false, true] => moment_as_time(&mut low, &operand),
             _ => {}
+        }
+        // A binary literal beside a number is one.
+        if matches!(operand.ty, SqlType::Time { .. }) {
+            match [is_bits(&low), is_bits(&high)] {
+                [true, false] if high.ty.is_numeric() => bits_as_number(&mut low),
+                [false, true] if low.ty.is_numeric() => bits_as_number(&mut high),
+                _ => {}
+            }
         }
         for bound in [&mut low, &mut high] {
             // A binary literal beside a TIME is a text in a comparison of one value only.
@@ -133,6 +144,8 @@ impl Binder<'_> {
             Domain::YearOrDate => Domain::Double,
             // NULL is a text to MySQL, so that the other bound is compared as a double.
             Domain::Integer | Domain::Decimal if has_null => Domain::Double,
+            // A time beside a number, which its column has not converted, and a text is a number.
+            _ if is_mixed_time && [&low, &high].iter().any(|bound| bound.ty.is_numeric()) => Domain::Double,
             // A date beside a number and a text is a number, but a column beside a constant text.
             Domain::DateTime if is_mixed_range(&operand, &low, &high) => Domain::Double,
             domain => domain,
@@ -183,9 +196,14 @@ impl Binder<'_> {
             let list = list.into_iter().map(|item| written(item, collation)).collect();
             return in_texts(written(operand, collation), list, collation, negated);
         }
-        if is_computed_integer(&operand) && list.iter().all(is_constant_text) {
+        let is_double = |item: &Expr| item.is_constant() && matches!(item.ty, SqlType::Double { .. });
+        if is_computed_integer(&operand)
+            && list.iter().any(is_constant_text)
+            && list.iter().all(|item| is_constant_text(item) || is_double(item))
+        {
             let nullable = operand.nullable;
-            let list = list.into_iter().map(|item| (Domain::Integer, item)).collect();
+            let domain = |item: &Expr| if is_double(item) { Domain::Double } else { Domain::Integer };
+            let list = list.into_iter().map(|item| (domain(&item), item)).collect();
             return Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable));
         }
         if list.iter().all(|item| !item.ty.is_string()) {
@@ -202,7 +220,9 @@ impl Binder<'_> {
         if has_documents {
             transcode_beside_document(&mut operand)?;
         }
-        if !has_documents && !makes_dates {
+        if made_dates == Some(Domain::DateOrNone) {
+            list.iter().for_each(|item| self.note_text_among_dates(item));
+        } else if !has_documents && !makes_dates {
             self.list_beside_date(&mut list, &operand);
         }
         // Were two of them texts whose collations do not go together, all are named.
@@ -387,8 +407,8 @@ fn has_texts_and_nothing_exact(list: &[Expr]) -> bool {
     has_none && list.iter().any(is_constant_text) && list.iter().all(|item| item.ty != SqlType::Json)
 }
 
-/// Whether a value is a whole number that is no column's: in a list of constant texts it is looked for as
-/// such, and each text is as much of it as says one.
+/// Whether a value is a whole number that is no column's: in a list of constant texts and doubles it is looked
+/// for as such among the texts, and each text is as much of it as says one.
 fn is_computed_integer(expr: &Expr) -> bool {
     matches!(expr.ty, SqlType::Int { .. } | SqlType::Bit { .. }) && !matches!(expr.node, Node::Column { .. })
 }

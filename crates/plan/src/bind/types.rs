@@ -181,6 +181,21 @@ pub fn date_text_as_number(expr: Expr) -> Expr {
     if is_date_text(&expr) { double(expr, CastTarget::DateNumber) } else { expr }
 }
 
+/// The same as a whole number, where one is wanted; the least or greatest of years and texts is that of whole
+/// numbers there.
+pub fn date_text_as_integer(mut expr: Expr) -> Expr {
+    let nullable = expr.nullable;
+    if is_extreme_of_years(&expr) {
+        expr.children_mut(&mut |choice| {
+            if choice.ty.is_string() {
+                *choice = integer(std::mem::replace(choice, Expr::null()), CastTarget::Signed);
+            }
+        });
+        return Expr::computed(expr.node, SqlType::BIGINT, nullable);
+    }
+    if is_date_text(&expr) { integer(expr, CastTarget::DateInteger) } else { expr }
+}
+
 /// Such a text as the date or time that it says, where a DECIMAL or DOUBLE is wanted; others as they are.
 pub fn date_text_as_moment(expr: Expr) -> Expr {
     if is_date_text(&expr) { moment_of_text(expr) } else { expr }
@@ -261,6 +276,11 @@ fn choices(expr: &mut Expr) -> Vec<&mut Expr> {
 fn make_number(choice: &mut Expr) {
     let taken = as_number(std::mem::replace(choice, Expr::null()));
     *choice = if taken.ty == SqlType::DOUBLE { taken } else { double(taken, CastTarget::Double) };
+}
+
+fn integer(operand: Expr, target: CastTarget) -> Expr {
+    let nullable = operand.nullable;
+    Expr::computed(Node::Cast { operand: Box::new(operand), target }, SqlType::BIGINT, nullable)
 }
 
 fn double(operand: Expr, target: CastTarget) -> Expr {

@@ -159,8 +159,13 @@ fn array_insert(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Va
 fn remove(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let arguments = Arguments { function: "json_remove", exprs };
     let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
+    // Each path is read before one is refused that means the whole document.
+    let mut paths = Vec::with_capacity(exprs.len());
     for position in 1..exprs.len() {
         let Some(path) = arguments.plain_path(cx, position)? else { return Ok(Value::Null) };
+        paths.push(path);
+    }
+    for path in paths {
         if path.legs.is_empty() {
             return Err(mysql_error!(ER_JSON_VACUOUS_PATH).into());
         }
