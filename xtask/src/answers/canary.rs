@@ -8,7 +8,7 @@ use super::rules::{Case, named};
 use crate::client::{Answer, Column};
 
 /// Of how many questions of a kind the answers are falsified.
-const QUESTIONS: u64 = 50;
+const QUESTIONS: u64 = 200;
 
 /// How often the answers of a kind have been falsified in each way, and how often that would not have been
 /// reported.

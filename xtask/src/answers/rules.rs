@@ -8,9 +8,10 @@ mod asked;
 
 use self::asked::{
     behind_alias, calls, calls_extreme, different_rows, differs_in_types_of_null_and_years,
-    differs_only_in_values, differs_only_where, differs_only_where_theirs, has_digits_of_type, is_query,
-    names_a_cast, only_theirs, parted, same_but_for_case, same_but_for_conversions, same_but_for_warnings,
-    same_in_another_order, same_with_each_warning_once, same_with_rows_of_3156, without_row,
+    differs_only_in_values, differs_only_where, differs_only_where_theirs, fails_as_time, has_digits_of_type,
+    is_query, names_a_cast, only_theirs, parted, same_but_for_case, same_but_for_conversions,
+    same_but_for_warnings, same_in_another_order, same_with_each_warning_once, same_with_rows_of_3156,
+    without_row,
 };
 use super::between;
 use super::compare::{Difference, Reply};
@@ -121,7 +122,12 @@ const RULES: &[Rule] = &[
                     && !theirs.is_empty()
                     && theirs.iter().all(is_no_date)
             };
-            calls_extreme(case) && is_grouped()
+            // BIT_OR and its like of such dates.
+            let is_of_bits = || {
+                let is_beyond = |theirs: &str| theirs.parse::<u64>().is_ok_and(|bits| bits >= 1 << 27);
+                case.step.text().contains("BIT_") && differs_only_where_theirs(case, is_beyond)
+            };
+            calls_extreme(case) && (is_grouped() || has_no_date && is_of_bits())
                 || calls_extreme(case)
                     && differs_only_where(case, |ours, theirs| {
                         theirs.starts_with("16383-15-31")
@@ -138,7 +144,7 @@ const RULES: &[Rule] = &[
         name: "show of a text is counted for a literal, not for another constant expression: those show six",
         accepts: |case| {
             let text = case.step.text();
-            let names = ["TIME", "TIMESTAMP", "CONVERT_TZ", "TIMEDIFF"];
+            let names = ["TIME", "TIMESTAMP", "CONVERT_TZ", "TIMEDIFF", "ADDTIME", "SUBTIME"];
             let has_zeros = |ours: &str, theirs: &str| {
                 let rest = ours.strip_prefix(theirs).map(|rest| rest.trim_start_matches('.'));
                 rest.is_some_and(|rest| rest.bytes().all(|byte| byte == b'0')) && ours.contains('.')
@@ -202,7 +208,13 @@ const RULES: &[Rule] = &[
         accepts: |case| {
             let text = case.step.text();
             let is_written = text.contains("x'") || !text.is_ascii();
-            case.difference == Difference::OnlyPalisadeFails && case.ours.error() == Some(3854) && is_written
+            let is_part = [" AND ", ") = (", " IN ((", " OR "].iter().any(|part| text.contains(part));
+            is_written
+                && match case.difference {
+                    Difference::OnlyPalisadeFails => case.ours.error() == Some(3854),
+                    Difference::OnlyPeerFails => is_part && case.theirs.error() == Some(3854),
+                    _ => false,
+                }
         },
     },
     Rule {
@@ -212,8 +224,10 @@ const RULES: &[Rule] = &[
                 code == "1292" && text.starts_with("Incorrect ") && text.contains(" for column '")
             };
             let conversions = |code: &str, _: &str| matches!(code, "1292" | "1441");
-            case.step.text().contains(" BETWEEN ")
-                && case.theirs.warnings.iter().any(refused)
+            let text = case.step.text();
+            let has_null = text.contains(" BETWEEN NULL ") || text.contains(" AND NULL");
+            text.contains(" BETWEEN ")
+                && (has_null || case.theirs.warnings.iter().any(refused))
                 && same_but_for_warnings(case, conversions)
         },
     },
@@ -361,7 +375,17 @@ const RULES: &[Rule] = &[
         accepts: |case| {
             let text = case.step.text();
             let moment = |ours: &str, theirs: &str| ours.parse::<f64>().is_ok() && theirs.contains(':');
-            text.contains("NULLIF(") && differs_only_where(case, moment)
+            // Sorted, it may be another row.
+            let has_moment =
+                |row: &Vec<Option<String>>| row.iter().flatten().any(|value| value.contains(':'));
+            let is_sorted = || {
+                let theirs = only_theirs(case);
+                text.contains(" ORDER BY ")
+                    && !theirs.is_empty()
+                    && theirs.iter().all(has_moment)
+                    && different_rows(case).len() == 2 * theirs.len()
+            };
+            text.contains("NULLIF(") && (differs_only_where(case, moment) || is_sorted())
         },
     },
     Rule {
@@ -533,10 +557,17 @@ const RULES: &[Rule] = &[
             let Some((keys, after)) = after.split_once(" WITH ROLLUP ") else { return false };
             let keys: Vec<&str> = keys.split(", ").map(|key| behind_alias(selected, key)).collect();
             let is_expression = |key: &&&str| key.contains(['(', '+', '=', '%']) || key.contains(" IS ");
+            // A constant, of which the rows that sum up are there or not.
+            let is_constant = |key: &&str| matches!(*key, "1" | "'x'");
+            let has_null = |row: &Vec<Option<String>>| row.iter().any(Option::is_none);
             let mut expressions = keys.iter().filter(is_expression);
             case.difference == Difference::Rows
                 && match after.strip_prefix("HAVING ") {
-                    Some(having) => expressions.any(|key| having.contains(*key)),
+                    Some(having) => {
+                        expressions.any(|key| having.contains(*key))
+                            || keys.iter().any(|key| is_constant(key) && having.contains(key))
+                                && different_rows(case).iter().all(has_null)
+                    }
                     None => expressions.next().is_some() && same_in_another_order(case),
                 }
         },
@@ -595,7 +626,7 @@ const RULES: &[Rule] = &[
                 && ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb))
                 && text.contains(" WHERE ")
                 && case.ours.error() == Some(1292)
-                && matches!(case.theirs.error(), Some(1292 | 3156 | 3854))
+                && matches!(case.theirs.error(), Some(1292 | 1366 | 3156 | 3854))
         },
     },
     Rule {
@@ -605,15 +636,65 @@ const RULES: &[Rule] = &[
             case.difference == Difference::OnlyPeerFails
                 && case.theirs.error() == Some(1292)
                 && ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb))
-                && [" DEFAULT(", " BETWEEN "].iter().any(|part| text.contains(part))
+                && (["DEFAULT(", " BETWEEN "].iter().any(|part| text.contains(part))
+                    || text.contains(" IN (") && text.contains("DATE'") && fails_as_time(case))
         },
     },
     Rule {
         name: "which one is told is not always MySQL's",
         accepts: |case| {
             case.difference == Difference::Errors
-                && case.ours.error() == Some(1055)
-                && case.theirs.error() == Some(1525)
+                && matches!(
+                    (case.ours.error(), case.theirs.error()),
+                    // Of what is stored, that a DIV is beyond its type.
+                    (Some(1055), Some(1525)) | (Some(1690), Some(1292))
+                )
+                && (case.ours.error() == Some(1055) || case.step.text().contains(" DIV "))
+        },
+    },
+    Rule {
+        name: "MIN and MAX of an ENUM or SET in HAVING is the number that its text says",
+        accepts: |case| {
+            let having = case.step.text().split_once(" HAVING ").map_or("", |(_, having)| having);
+            let is_extreme = ["MAX(", "MIN("].iter().any(|call| having.contains(call));
+            let members = ["st)", "en)", "e)", "c_set)", "c_enum)"];
+            case.difference == Difference::Rows
+                && case.step.text().contains(" GROUP BY ")
+                && is_extreme
+                && members.iter().any(|member| having.contains(member))
+        },
+    },
+    Rule {
+        name: "A SUM in a subquery of HAVING over a column that the enclosing query is grouped by",
+        accepts: |case| {
+            let text = case.step.text();
+            case.difference == Difference::Rows
+                && text.contains(" GROUP BY ")
+                && text.contains(" HAVING ")
+                && ["(SELECT SUM(", "(SELECT AVG("].iter().any(|query| text.contains(query))
+                && different_rows(case).len() == only_theirs(case).len()
+        },
+    },
+    Rule {
+        name: "bytes are a text in the connection's collation there, which MySQL may refuse",
+        accepts: |case| {
+            let is_refused = matches!(&case.theirs.answer, Answer::Failed(3854, _, text) if text.ends_with("from binary to utf8mb4"));
+            let are_bytes = matches!(case.step, Step::Binary(..));
+            case.difference == Difference::OnlyPeerFails && is_refused && are_bytes
+        },
+    },
+    Rule {
+        name: "SUM and AVG of GREATEST or LEAST of a YEAR and a date",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_summed = ["SUM(", "AVG("]
+                .iter()
+                .any(|sum| ["GREATEST(", "LEAST("].iter().any(|call| text.contains(&format!("{sum}{call}"))));
+            let is_near = |ours: &str, theirs: &str| match (ours.parse::<f64>(), theirs.parse::<f64>()) {
+                (Ok(ours), Ok(theirs)) => (ours - theirs).abs() <= 7.0 && ours > 1e7,
+                _ => false,
+            };
+            is_summed && differs_only_where(case, is_near)
         },
     },
     Rule {
@@ -632,7 +713,9 @@ const RULES: &[Rule] = &[
             let is_called = ["FIELD(", "INTERVAL("].iter().any(|call| text.contains(call))
                 && ["18446744073709551615", "9223372036854775808"].iter().any(|number| text.contains(number))
                 && differs_only_where(case, |ours, theirs| {
-                    ours.parse::<i8>().is_ok() && theirs.parse::<i8>().is_ok()
+                    // Or what is averaged of it.
+                    let (ours, theirs) = (ours.parse::<f64>(), theirs.parse::<f64>());
+                    matches!((ours, theirs), (Ok(ours), Ok(theirs)) if (ours - theirs).abs() < 128.0)
                 });
             case.difference == Difference::Rows
                 && (is_case || is_called || list.is_some_and(|(list, _)| is_mixed(list)))
@@ -686,6 +769,7 @@ mod tests {
         let page = page();
         for name in RULES.iter().map(|rule| rule.name).chain([
             between::OF_DOCUMENTS,
+            between::OF_TEXTS,
             super::super::parameters::NAME,
             super::super::unindexed::NAME,
             super::super::offset::NAME,

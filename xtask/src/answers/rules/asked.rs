@@ -44,6 +44,14 @@ pub(super) fn names_a_cast(text: &str) -> bool {
         || named.trim_start_matches('(').get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
 }
 
+/// Whether the peer alone says that a date in a list is no time.
+pub(super) fn fails_as_time(case: &Case) -> bool {
+    match &case.theirs.answer {
+        Answer::Failed(1292, _, text) => text.starts_with("Truncated incorrect time value: '"),
+        _ => false,
+    }
+}
+
 /// Whether the rows differ, and wherever they do, in values of which `meant` holds.
 pub(super) fn differs_only_where(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
     let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
@@ -132,18 +140,20 @@ pub(super) fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> b
 pub(super) fn same_but_for_conversions(case: &Case) -> bool {
     // MySQL does not compute what it counts if that cannot be NULL.
     let is_counted = case.step.text().contains("COUNT(");
+    let is_beyond = |text: &str| text.starts_with("Cast to signed converted positive out-of-range integer");
     let rest = |reply: &Reply| {
         let mut reply = reply.clone();
-        reply.warnings.retain(|(code, _)| {
+        reply.warnings.retain(|(code, text)| {
             const CONVERSIONS: [&str; 6] = ["1292", "1366", "1411", "3986", "4095", "4096"];
             // A list of rows is read as the type of its left side.
             let is_listed = case.step.text().contains(" IN ((") && code == "1105";
-            let is_conversion = is_listed || CONVERSIONS.contains(&code.as_str());
-            !is_conversion && (!is_counted || code != "3156")
+            let is_conversion = is_listed || is_beyond(text) || CONVERSIONS.contains(&code.as_str());
+            let is_of_count = is_counted && matches!(code.as_str(), "1300" | "3156");
+            !is_conversion && !is_of_count
         });
-        reply
-            .warnings
-            .dedup_by(|later, earlier| later == earlier && matches!(earlier.0.as_str(), "1441" | "6527"));
+        reply.warnings.dedup_by(|later, earlier| {
+            later == earlier && matches!(earlier.0.as_str(), "1300" | "1441" | "6527")
+        });
         reply
     };
     case.difference == Difference::Warnings && difference(&rest(case.ours), &rest(case.theirs)).is_none()
