@@ -26,6 +26,7 @@ use smallvec::SmallVec;
 
 use self::in_batches::{InBatches, Taken};
 use self::in_parts::Adding;
+use super::chunked::Chunked;
 use super::spill::partitions::Partitions;
 use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
 use super::{ExecContext, State};
@@ -84,9 +85,9 @@ impl<'p> Grouping<'p> {
 pub(super) struct Groups {
     count: usize,
     /// By what they are grouped.
-    values: Vec<Value>,
-    accumulators: Vec<Accumulator>,
-    kept: Vec<Slot>,
+    values: Chunked<Value>,
+    accumulators: Chunked<Accumulator>,
+    kept: Chunked<Slot>,
     /// With ROLLUP, how many of the values are the group's own; the rest are NULL.
     levels: Vec<usize>,
 }
@@ -100,9 +101,9 @@ impl Groups {
         plan: &Grouping<'_>,
         kept: Vec<Slot>,
     ) {
-        self.values.extend(values);
-        self.accumulators.extend(plan.aggregates.iter().map(Accumulator::new));
-        self.kept.extend(kept);
+        self.values.push(values);
+        self.accumulators.push(plan.aggregates.iter().map(Accumulator::new));
+        self.kept.push(kept.into_iter());
         if plan.rollup {
             self.levels.push(level);
         }
@@ -115,8 +116,7 @@ impl Groups {
 
     /// By what a group is grouped.
     fn values(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Value] {
-        let width = plan.group.len();
-        self.values.get_mut(number * width..(number + 1) * width).unwrap_or_default()
+        self.values.row_mut(number, plan.group.len())
     }
 
     fn level(&self, number: usize) -> usize {
@@ -125,13 +125,11 @@ impl Groups {
 
     #[inline]
     fn accumulators(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Accumulator] {
-        let width = plan.aggregates.len();
-        self.accumulators.get_mut(number * width..(number + 1) * width).unwrap_or_default()
+        self.accumulators.row_mut(number, plan.aggregates.len())
     }
 
     fn kept(&mut self, number: usize, plan: &Grouping<'_>) -> &mut [Slot] {
-        let width = plan.keep.len();
-        self.kept.get_mut(number * width..(number + 1) * width).unwrap_or_default()
+        self.kept.row_mut(number, plan.keep.len())
     }
 }
 
@@ -427,7 +425,7 @@ impl AggregateState {
             if self.groups.count == 0 {
                 self.groups.push(std::iter::empty(), 0, plan, Vec::new());
             }
-            self.groups.accumulators.iter_mut().for_each(|accumulator| {
+            self.groups.accumulators(0, plan).iter_mut().for_each(|accumulator| {
                 accumulator.count_rows(rows);
             });
             cx.take_turns(1 + rows as u32 / ROWS_COUNTED_AS_ONE)?;
@@ -516,10 +514,8 @@ impl AggregateState {
             Order::Sorting(sort) => sort,
         };
         let width = plan.group.len();
-        let group = |number: usize| {
-            let own = values.get(number * width..(number + 1) * width).unwrap_or_default();
-            (own, levels.get(number).copied().unwrap_or_default())
-        };
+        let group =
+            |number: usize| (values.row(number, width), levels.get(number).copied().unwrap_or_default());
         loop {
             let step = |watch: Watch<'_>| {
                 sort.step(&mut |left: &usize, right: &usize| {
@@ -690,9 +686,9 @@ impl AggregateState {
         let of_row: usize = kept.iter().map(Slot::size).sum();
         let own = values.iter().take(level).cloned();
         let summed_up = values.iter().skip(level).map(|_| Value::Null);
-        let known = self.groups.accumulators.len();
+        let number = self.groups.count;
         self.groups.push(own.chain(summed_up), level, plan, kept);
-        let added = self.groups.accumulators.iter().skip(known);
+        let added = self.groups.accumulators(number, plan).iter();
         let of_aggregates: usize = added.map(Accumulator::size_at_first).sum();
         self.bytes += 40 + values_size(values) + of_row + of_aggregates;
         Ok(())

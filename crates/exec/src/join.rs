@@ -10,7 +10,8 @@ use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult
 use palisade_plan::{JoinKind, Operator};
 
 use self::put_off::{InOrder, LeftMark, PutOff};
-use super::kept::KeptRows;
+use super::kept::{KeptRows, grown};
+use super::spill::pairs::table_memory;
 use super::{ExecContext, State};
 
 /// Where a nested loop is.
@@ -183,15 +184,15 @@ pub struct HashJoinState {
 const NONE: u32 = u32::MAX;
 
 impl HashJoinState {
-    /// Before the first row.
-    pub fn new(left: State, right: State, keeps: bool) -> Self {
+    /// A join that sets the rows of its right side aside in `rows`, before its first row.
+    pub fn new(left: State, right: State, rows: KeptRows, keeps: bool) -> Self {
         HashJoinState {
             left,
             right,
             keys: KeyIndex::default(),
             chains: Vec::new(),
             next: Vec::new(),
-            rows: KeptRows::default(),
+            rows,
             built: false,
             right_pending: false,
             right_ended: false,
@@ -402,18 +403,18 @@ impl HashJoinState {
 
     /// About how many bytes the right rows take, and what finds them.
     fn size(&self) -> usize {
-        let of_chains = self.chains.len() * size_of::<(u32, u32)>() + self.next.len() * size_of::<u32>();
+        let of_chains = grown::<(u32, u32)>(self.chains.len()) + grown::<u32>(self.next.len());
         self.rows.size() + self.keys.size() + of_chains
     }
 
     /// Keeps the current right row, whose key is at hand, or puts it off.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlResult<()> {
-        if self.size() > put_off::memory(cx) {
+        if self.size() > table_memory(put_off::memory(cx)) {
             // Rows of which nothing is kept are alike.
             if plan.right_slots.is_empty() && self.keys.contains(&self.key) {
                 return Ok(());
             }
-            let put_off = self.put_off.get_or_insert_with(|| Box::new(PutOff::new(plan.left)));
+            let put_off = self.put_off.get_or_insert_with(|| Box::new(PutOff::new(plan)));
             return put_off.push_right(cx, plan, &self.key);
         }
         let row = u32::try_from(self.next.len()).ok().filter(|row| *row < NONE);

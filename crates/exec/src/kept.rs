@@ -137,6 +137,15 @@ impl Chunks {
         bytes.ok_or_else(|| SqlError::internal("a row that is kept has a place"))
     }
 
+    /// Bytes of the chunks: of the last one all that it has room for.
+    fn size(&self) -> usize {
+        match self.chunks.len() {
+            0 => 0,
+            1 => self.len,
+            chunks => self.len.max(chunks * CHUNK),
+        }
+    }
+
     fn clear(&mut self) {
         self.chunks.clear();
         self.spare.clear();
@@ -348,8 +357,13 @@ impl KeptRows {
 
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
-        self.bytes.len + self.others_size + self.cells.len() * size_of::<Cell>()
+        self.bytes.size() + self.others_size + grown::<Cell>(self.cells.len())
     }
+}
+
+/// Bytes of a vector of so many items that grows by doubling, with one more of them.
+pub fn grown<T>(items: usize) -> usize {
+    if items == 0 { 0 } else { (items + 1).next_power_of_two() * size_of::<T>() }
 }
 
 /// Appends a row as it is kept whole.

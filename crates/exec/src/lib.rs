@@ -32,6 +32,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod aggregate;
+mod chunked;
 pub mod context;
 pub mod distinct;
 pub mod grouped;
@@ -63,6 +64,15 @@ use palisade_plan::{Limit, Operator};
 
 pub use context::{ExecContext, ExecutingSession, StatementContext, Waiter};
 pub use subquery::SubqueryState;
+
+/// How often an operator is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readings {
+    /// Once, and to its end.
+    Once,
+    /// Any number of times, each as far as it is wanted.
+    Any,
+}
 
 /// What one execution of an operator knows.
 #[derive(Debug)]
@@ -118,62 +128,63 @@ impl State {
 
     /// The state of `plan` before its first row.
     pub fn new(plan: &Operator) -> State {
+        State::of(plan, Readings::Any)
+    }
+
+    /// The state of `plan`, which is read `readings`, before its first row.
+    pub fn of(plan: &Operator, readings: Readings) -> State {
+        let new = |plan: &Operator| State::of(plan, readings);
         match plan {
             Operator::Dual => State::Dual { done: false },
             Operator::Nothing => State::Nothing,
             Operator::Scan { access, .. } if access.loose.is_some() => State::LooseScan(Box::default()),
             Operator::Scan { .. } => State::Scan(Box::default()),
             Operator::IndexMerge { inputs, .. } => {
-                State::IndexMerge { inputs: inputs.iter().map(State::new).collect(), at: 0 }
+                State::IndexMerge { inputs: inputs.iter().map(new).collect(), at: 0 }
             }
             Operator::Virtual { .. } => State::Virtual(Box::default()),
             Operator::Values { .. } => State::Values { next: 0 },
             Operator::NestedLoop { left, right, kind, .. } => {
-                let (left, right) = (State::new(left), State::new(right));
+                let (left, right) = (new(left), State::new(right));
                 State::NestedLoop(Box::new(join::NestedLoopState::new(left, right, *kind)))
             }
-            Operator::HashJoin { left, right, keeps, .. } => {
-                let (left, right) = (State::new(left), State::new(right));
-                State::HashJoin(Box::new(join::HashJoinState::new(left, right, *keeps)))
+            Operator::HashJoin { left, right, right_slots, keeps, .. } => {
+                let rows = kept::KeptRows::of(right, right_slots);
+                let (left, right) = (new(left), new(right));
+                State::HashJoin(Box::new(join::HashJoinState::new(left, right, rows, *keeps)))
             }
-            Operator::Filter { input, .. } => {
-                State::Filter { input: Box::new(State::new(input)), pending: false }
-            }
+            Operator::Filter { input, .. } => State::Filter { input: Box::new(new(input)), pending: false },
             Operator::Aggregate { input, in_groups: true, .. } => {
-                State::Grouped(Box::new(grouped::GroupedState::new(State::new(input))))
+                State::Grouped(Box::new(grouped::GroupedState::new(new(input))))
             }
             Operator::FirstOfEach { input, .. } => {
-                State::FirstOfEach(Box::new(grouped::FirstState::new(State::new(input))))
+                State::FirstOfEach(Box::new(grouped::FirstState::new(new(input))))
             }
             Operator::Aggregate { input, .. } => {
-                State::Aggregate(Box::new(aggregate::AggregateState::new(State::new(input))))
+                State::Aggregate(Box::new(aggregate::AggregateState::new(new(input))))
             }
             Operator::Sort { input, slots, .. } => {
                 let rows = kept::KeptRows::of(input, slots);
-                State::Sort(Box::new(sort::SortState::new(State::new(input), rows)))
+                State::Sort(Box::new(sort::SortState::new(new(input), rows)))
             }
-            Operator::Project { input, .. } => {
-                State::Project { input: Box::new(State::new(input)), pending: false }
-            }
+            Operator::Project { input, .. } => State::Project { input: Box::new(new(input)), pending: false },
             Operator::Distinct { input, .. } => {
-                State::Distinct(Box::new(distinct::DistinctState::new(State::new(input))))
+                State::Distinct(Box::new(distinct::DistinctState::new(new(input))))
             }
             Operator::Limit { input, .. } => State::Limit(Box::new(sort::LimitState::new(State::new(input)))),
             Operator::Union { inputs, .. } => {
-                State::Union(Box::new(set::UnionState::new(inputs.iter().map(State::new).collect())))
+                State::Union(Box::new(set::UnionState::new(inputs.iter().map(new).collect())))
             }
             Operator::Recursive { recursion, .. } => {
                 State::Recursive { state: Box::default(), correlated: !recursion.outer_slots.is_empty() }
             }
             Operator::Working { .. } => State::Working(Box::default()),
             Operator::Window { input, .. } => {
-                State::Window(Box::new(window::WindowState::new(State::new(input), input)))
+                State::Window(Box::new(window::WindowState::new(new(input), input)))
             }
-            Operator::Noted { input, .. } => {
-                State::Noted(Box::new(noted::NotedState::new(State::new(input))))
-            }
+            Operator::Noted { input, .. } => State::Noted(Box::new(noted::NotedState::new(new(input)))),
             Operator::Derived { query, .. } => {
-                State::Derived(Box::new(set::DerivedState::new(State::new(&query.root))))
+                State::Derived(Box::new(set::DerivedState::new(new(&query.root), readings)))
             }
         }
     }
@@ -356,6 +367,18 @@ fn next_passing<'a>(
         if passes {
             return Ok(true);
         }
+    }
+}
+
+/// Puts values into a slot, in the place of those before them where these are not kept elsewhere.
+fn place_values(slot: &mut Slot, values: impl ExactSizeIterator<Item = Value>) {
+    if let Slot::Values(known) = slot
+        && let Some(known) = Arc::get_mut(known)
+        && known.len() == values.len()
+    {
+        known.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+    } else {
+        *slot = Slot::Values(values.collect());
     }
 }
 

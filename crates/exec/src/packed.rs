@@ -36,6 +36,10 @@ impl Packed {
     fn new(bits: u128) -> Packed {
         Packed { high: (bits >> 64) as u64, low: bits as u64 }
     }
+
+    fn bits(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
 }
 
 /// A key in what is packed.
@@ -148,9 +152,9 @@ impl Field {
 
 impl KeyPacking {
     /// Of rows with these keys.
-    pub fn new(keys: &[SortKey]) -> KeyPacking {
+    pub fn new<'k>(keys: impl Iterator<Item = &'k SortKey> + Clone) -> KeyPacking {
         let (mut packing, mut left) = (KeyPacking::default(), BITS);
-        for key in keys {
+        for key in keys.clone() {
             let Some((kind, bits)) = Kind::of(&key.expr.ty).filter(|_| left > 0) else { break };
             let taken = bits.min(left);
             left -= taken;
@@ -166,14 +170,14 @@ impl KeyPacking {
             }
             packing.decided += 1;
         }
-        packing.is_exact = packing.decided == keys.len();
+        packing.is_exact = packing.decided == keys.count();
         packing
     }
 
     /// The keys of a row, of which `value` gives that with a number; `None` if one is not as its type says.
-    pub fn pack<'v, E>(
+    pub fn pack<'k, 'v, E>(
         &self,
-        keys: &[SortKey],
+        keys: impl Iterator<Item = &'k SortKey>,
         mut value: impl FnMut(usize) -> Result<ValueRef<'v>, E>,
     ) -> Result<Option<Packed>, E> {
         let mut packed = 0;
@@ -182,6 +186,17 @@ impl KeyPacking {
             packed |= bits;
         }
         Ok(Some(Packed::new(packed)))
+    }
+
+    /// What of a row's keys the first `keys` are; `None` where what is packed does not decide on them.
+    pub fn beginning(&self, packed: Packed, keys: usize) -> Option<u128> {
+        if keys > self.decided {
+            return None;
+        }
+        match keys.checked_sub(1) {
+            Some(last) => Some(packed.bits() >> self.fields.get(last)?.shift),
+            None => Some(0),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use palisade_session::profile::Profiles;
 use palisade_session::sink::{ResultSink, StoredRows};
 use smallvec::SmallVec;
 
-use crate::{ExecContext, State, Waiter};
+use crate::{ExecContext, Readings, State, Waiter};
 
 /// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its
 /// client has gone.
@@ -194,12 +194,13 @@ pub async fn send_rows(
 ) -> SqlResult<(u64, u64)> {
     sink.plan_columns(&query.columns)?;
     count_tables(cx);
-    let mut state = State::new(&query.root);
     let mut row = RowMaker::new(&query.output);
     let (skip, give) = match &query.counted_limit {
         Some(limit) => drive(cx, |cx| crate::limit_values(limit, &mut cx.lend())).await?,
         None => (0, cx.session.variables.sql_select_limit),
     };
+    let is_read_to_its_end = query.counted_limit.is_some() || give == u64::MAX;
+    let mut state = State::of(&query.root, if is_read_to_its_end { Readings::Once } else { Readings::Any });
     let (mut sent, mut found) = (0, 0);
     // A row has been found and not been computed yet.
     let mut pending = false;

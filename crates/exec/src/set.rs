@@ -2,7 +2,7 @@
 
 mod combining;
 
-use palisade_catalog::SqlType;
+use palisade_catalog::{SqlType, Value};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot, SqlAttempt};
 use palisade_plan::{Operator, Query, SetStep};
@@ -10,7 +10,7 @@ use palisade_plan::{Operator, Query, SetStep};
 use self::combining::Combining;
 use super::distinct::Unseen;
 use super::spill::list::RowList;
-use super::{ExecContext, KeptRow, State, next_passing};
+use super::{ExecContext, KeptRow, Readings, State, next_passing, place_values};
 
 /// Where a combination is.
 #[derive(Debug)]
@@ -239,10 +239,18 @@ fn add_pending(
     list.make_room(cx)
 }
 
-/// Where reading a derived table is.
+/// Where reading a derived table is. Its rows are kept, as the table may be read again, and its query is
+/// run to the end before the first of them is given. Rows that are read once are given as they come.
 #[derive(Debug)]
 pub struct DerivedState {
     input: State,
+    readings: Readings,
+    /// Rows are given as they come, once that is known.
+    streams: Option<bool>,
+    /// The values of the row that is given as it comes.
+    values: Vec<Value>,
+    /// It is in place, and being looked at.
+    is_placed: bool,
     rows: RowList,
     /// The query has no more rows.
     has_ended: bool,
@@ -256,9 +264,13 @@ pub struct DerivedState {
 
 impl DerivedState {
     /// Before the first row.
-    pub fn new(input: State) -> Self {
+    pub fn new(input: State, readings: Readings) -> Self {
         DerivedState {
             input,
+            readings,
+            streams: None,
+            values: Vec::new(),
+            is_placed: false,
             rows: RowList::default(),
             has_ended: false,
             complete: false,
@@ -273,6 +285,7 @@ impl DerivedState {
         self.rows.rewind();
         self.current = None;
         self.stale = true;
+        self.is_placed = false;
     }
 
     /// The next row.
@@ -289,6 +302,10 @@ impl DerivedState {
             self.input.reset();
         }
         self.stale = false;
+        let has_effects = || cx.execution.plan.as_ref().is_some_and(|plan| plan.has_effects);
+        if *self.streams.get_or_insert_with(|| self.readings == Readings::Once && !has_effects()) {
+            return self.stream(cx, query, slot, filter);
+        }
         while !self.complete {
             self.rows.make_room(cx)?;
             if self.has_ended {
@@ -310,5 +327,44 @@ impl DerivedState {
         }
         let rows = &mut self.rows;
         next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
+    }
+
+    /// The next row, which is not kept.
+    fn stream(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        query: &Query,
+        slot: usize,
+        filter: Option<&Expr>,
+    ) -> SqlAttempt<bool> {
+        loop {
+            if !self.is_placed {
+                if !self.pending {
+                    cx.take_turns(1)?;
+                    if !self.input.next(&query.root, cx)? {
+                        return Ok(false);
+                    }
+                    self.pending = true;
+                }
+                let values = &mut self.values;
+                cx.evaluate(|cx| {
+                    values.clear();
+                    query.output.iter().try_for_each(|expr| {
+                        values.push(super::settled(expr, cx)?);
+                        Ok(())
+                    })
+                })?;
+                (self.pending, self.is_placed) = (false, true);
+                place_values(cx.state.frame.slots.at_mut(slot)?, values.drain(..));
+            }
+            let passes = match filter {
+                Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
+                None => true,
+            };
+            self.is_placed = false;
+            if passes {
+                return Ok(true);
+            }
+        }
     }
 }

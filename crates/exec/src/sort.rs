@@ -36,49 +36,10 @@ use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Limit, Operator};
 use palisade_session::work::Work;
 
-use super::kept::KeptRows;
+use super::kept::{KeptRows, grown};
 use super::packed::{KeyPacking, Packed};
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use super::{ExecContext, State, limit_values};
-
-/// What of a row's first key decides most comparisons: where it differs, the rows are in its order. Among
-/// equal ones, and where some row has none, the keys themselves decide.
-type Prefix = u64;
-
-/// The prefix of a value; `None` where nothing is known that would do. NULL comes first.
-fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
-    let of_signed = |value: i64| Some((value as u64) ^ (1 << 63));
-    // Doubles are in the order of these bits, -0 being 0.
-    let of_double = |value: f64| {
-        let bits = (value + 0.0).to_bits();
-        Some(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
-    };
-    match value {
-        ValueRef::Null => Some(0),
-        ValueRef::Int(value) if matches!(ty, SqlType::Int { .. }) => of_signed(value),
-        ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
-            of_signed(i64::try_from(value).unwrap_or(i64::MAX))
-        }
-        ValueRef::Double(value) if matches!(ty, SqlType::Double { .. }) && !value.is_nan() => {
-            of_double(value)
-        }
-        // The nearest double: numbers that differ may have one, but never in another order.
-        ValueRef::Decimal(value) if matches!(ty, SqlType::Decimal { .. }) => of_double(value.to_f64()),
-        ValueRef::Date(value) if *ty == SqlType::Date => Some(value.packed().into()),
-        ValueRef::DateTime(value) if matches!(ty, SqlType::DateTime { .. }) => Some(value.packed()),
-        // JSON has an order of its own
-        ValueRef::Bytes(text) if ty.is_string() && *ty != SqlType::Json => {
-            Some((ty.collation().get().order_prefix(text) >> u64::BITS) as u64)
-        }
-        _ => None,
-    }
-}
-
-/// The prefix of the first key of a row.
-pub(super) fn prefix_of(value: ValueRef<'_>, key: &SortKey) -> Option<Prefix> {
-    let prefix = prefix(value, &key.expr.ty)?;
-    Some(if key.descending { !prefix } else { prefix })
-}
 
 /// Whether a key is a text whose beginning decides: of such keys what all have in common is passed over.
 fn is_text(key: &SortKey) -> bool {
@@ -244,7 +205,7 @@ const PART: usize = 512;
 /// Bytes that texts may have in common to be passed over, at most.
 const MOST_COMMON: usize = 256;
 /// Items of a run where comparing two takes nanoseconds.
-const LONGEST_RUN: usize = 8192;
+pub(super) const LONGEST_RUN: usize = 8192;
 
 impl SortState {
     /// A sort of `input`, whose rows are set aside in `rows`, before its first row.
@@ -369,7 +330,7 @@ impl SortState {
                         ValueRef::Bytes(text) => ValueRef::Bytes(text.get(*from..).unwrap_or_default()),
                         other => other,
                     };
-                    let packed = self.packing.pack(plan.keys, |_| Ok::<_, SqlError>(text))?;
+                    let packed = self.packing.pack(plan.keys.iter(), |_| Ok::<_, SqlError>(text))?;
                     self.is_unpacked |= packed.is_none();
                     ranked.packed = packed.unwrap_or_default();
                 }
@@ -396,7 +357,7 @@ impl SortState {
     fn size(&self) -> usize {
         let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
         // The items are held twice while they are merged.
-        self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>()
+        self.rows.size() + keys + 2 * grown::<Ranked>(self.ranked.len())
     }
 
     /// Whether the rows take as much memory as they may.
@@ -408,7 +369,7 @@ impl SortState {
     /// Keeps the current row.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let keys = self.keys.get_or_insert_with(|| {
-            self.packing = KeyPacking::new(plan.keys);
+            self.packing = KeyPacking::new(plan.keys.iter());
             Keys::new(plan.keys, plan.slots)
         });
         let known = keys.bytes;
@@ -432,7 +393,7 @@ impl SortState {
             if let ValueRef::Bytes(text) = keys.get(&self.rows, row, 0)? {
                 self.text_bytes += text.len();
             }
-            self.packing.pack(plan.keys, |number| keys.get(&self.rows, row, number))?
+            self.packing.pack(plan.keys.iter(), |number| keys.get(&self.rows, row, number))?
         };
         self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
         self.is_unpacked |= packed.is_none();

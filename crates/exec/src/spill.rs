@@ -18,10 +18,12 @@
 //! | [`row`] | the current rows of slots as records |
 //! | [`tournament`] | which of many runs has the least row |
 //! | [`list`] | rows that are read again in their order |
+//! | [`level`] | files of records, divided by a hash of their keys |
 //! | [`partitions`] | records that are put off, by a hash of their keys |
 //! | [`pairs`] | records of two inputs that are put off, by a hash of their keys |
 //! | [`merge`] | sorted runs, merged to one |
 
+pub mod level;
 pub mod list;
 pub mod merge;
 pub mod pairs;
@@ -57,6 +59,8 @@ pub struct SpillFile {
     record: Vec<u8>,
     is_pending: bool,
     under_way: VecDeque<Transfer>,
+    /// Blocks that are being written at most.
+    most_under_way: usize,
     spare: Vec<Block>,
     /// Blocks of the run that is being written.
     places: Vec<BlockPlace>,
@@ -79,6 +83,15 @@ impl Run {
 impl SpillFile {
     /// A file of an operator that may take so many bytes of memory.
     pub fn new(engine: &Engine, memory: usize) -> SpillFile {
+        SpillFile::with_under_way(engine, memory, UNDER_WAY)
+    }
+
+    /// One of many files of an operator, of whose memory it may take so many bytes.
+    pub fn of_many(engine: &Engine, memory: usize) -> SpillFile {
+        SpillFile::with_under_way(engine, memory, 1)
+    }
+
+    fn with_under_way(engine: &Engine, memory: usize, most_under_way: usize) -> SpillFile {
         let block_bytes = (memory / BLOCKS_OF_MEMORY).clamp(LEAST_BLOCK, BLOCK);
         SpillFile {
             file: engine.temporary_file(),
@@ -87,6 +100,7 @@ impl SpillFile {
             record: Vec::new(),
             is_pending: false,
             under_way: VecDeque::new(),
+            most_under_way,
             spare: Vec::new(),
             places: Vec::new(),
             largest_block: block_bytes,
@@ -168,7 +182,7 @@ impl SpillFile {
     /// Has the block written.
     fn hand_over(&mut self) -> SqlAttempt<()> {
         loop {
-            let is_long = self.under_way.len() >= UNDER_WAY;
+            let is_long = self.under_way.len() >= self.most_under_way;
             let Some(first) = self.under_way.front_mut() else { break };
             if !is_long && !first.is_done() {
                 break;

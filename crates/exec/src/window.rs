@@ -5,7 +5,7 @@
 //! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory.
 //!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows
-//! are collected. What comes after is arithmetic on the rows, in steps that let other sessions run: the state
+//! are collected, as far as it is not a column of a row that is kept anyway. What comes after is arithmetic on the rows, in steps that let other sessions run: the state
 //! says which row and which call come next. Where a row is not in memory, the call fails, and is done again
 //! when the page has come.
 
@@ -21,18 +21,19 @@ use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::Value;
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
-use palisade_expr::context::values_size;
 use palisade_expr::merge::{MergeSort, run_of};
-use palisade_expr::order::{SortKey, compare_keys};
+use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
-use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult};
+use palisade_expr::{Context, Domain, Expr, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::Operator;
 use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
+use smallvec::SmallVec;
 
-use self::rows::Rows;
+use self::rows::{Ranked, Rows};
 use self::runs::WindowRuns;
-use super::sort::{prefix_of, sort_in_turns};
-use super::{ExecContext, State};
+use super::kept::KeptRows;
+use super::sort::{LONGEST_RUN, sort_in_turns};
+use super::{ExecContext, State, place_values};
 
 /// Bytes of memory that the rows may take before they are written to a file.
 fn memory(cx: &ExecContext<'_, '_>) -> usize {
@@ -54,13 +55,9 @@ pub struct WindowState {
     input: State,
     slots: Vec<usize>,
     constants: Vec<Constants>,
+    /// What of the rows' slots is kept.
+    kept: KeptRows,
     rows: Rows,
-    /// They with the beginnings of their first keys, if there are keys.
-    ranked: Vec<Ranked>,
-    /// Some row has none.
-    without_prefixes: bool,
-    /// Bytes of the longest of the keys that the rows are ordered by.
-    longest_key: usize,
     pending: bool,
     /// The input has no more rows.
     has_ended: bool,
@@ -92,19 +89,11 @@ enum Phase {
     /// Their numbers are put in order; of all rows, if the input has `ended`.
     Sorting { sort: MergeSort<Ranked>, ended: bool },
     /// They are written to a file in that order: those before `next` have been.
-    Writing { order: Vec<usize>, next: usize, ended: bool },
+    Writing { order: Vec<Ranked>, next: usize, ended: bool },
     /// The last of them are being written.
     Settling,
     /// They are in order.
     Ready,
-}
-
-/// A row in the order.
-#[derive(Debug, Clone, Copy)]
-struct Ranked {
-    /// Where these differ, they decide. See [`prefix_of`].
-    prefix: u64,
-    number: usize,
 }
 
 /// Rows that are handled between two looks at whose turn it is.
@@ -124,12 +113,10 @@ impl WindowState {
         plan.slots(&mut slots);
         WindowState {
             input,
+            kept: KeptRows::of(plan, &slots),
             slots,
             constants: Vec::new(),
             rows: Rows::default(),
-            ranked: Vec::new(),
-            without_prefixes: false,
-            longest_key: 0,
             pending: false,
             has_ended: false,
             phase: Phase::Collecting,
@@ -149,7 +136,6 @@ impl WindowState {
     pub fn reset(&mut self) {
         self.input.reset();
         self.rows.clear();
-        self.ranked.clear();
         self.constants.clear();
         (self.pending, self.has_ended, self.phase) = (false, false, Phase::Collecting);
         self.begin_partition(0..0);
@@ -168,7 +154,7 @@ impl WindowState {
             self.advance(cx, input, plan)?;
         }
         if self.is_refilling || self.next >= self.rows.len() {
-            self.refill(cx, plan)?;
+            self.refill(cx)?;
         }
         if self.next >= self.rows.len() {
             return Ok(false);
@@ -177,12 +163,12 @@ impl WindowState {
         self.compute_row(cx, plan)?;
         loop {
             self.rows.load_wanted(cx)?;
-            match self.rows.restore(self.next, &self.slots, &mut cx.state.frame) {
+            match self.rows.show(self.next, &self.slots, &mut cx.state.frame) {
                 Err(_) if self.rows.is_wanting() => {}
-                restored => break restored?,
+                shown => break shown?,
             }
         }
-        *cx.state.frame.slots.at_mut(plan.slot)? = Slot::Values(self.results.as_slice().into());
+        place_values(cx.state.frame.slots.at_mut(plan.slot)?, self.results.iter().cloned());
         (self.next, self.call) = (self.next + 1, 0);
         Ok(true)
     }
@@ -207,8 +193,10 @@ impl WindowState {
             Phase::Writing { .. } => self.write(cx, plan)?,
             Phase::Settling => {
                 if let Some(runs) = &mut self.runs {
-                    runs.begin_reading()?;
+                    runs.begin_reading(self.rows.is_unpacked())?;
                 }
+                // What the runs were put in order in.
+                self.rows.release();
                 self.phase = Phase::Ready;
             }
             Phase::Ready => {}
@@ -218,25 +206,19 @@ impl WindowState {
 
     /// The sort of the rows that are held.
     fn sort(&mut self) -> MergeSort<Ranked> {
-        let mut ranked = std::mem::take(&mut self.ranked);
-        if self.without_prefixes {
-            ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
-        }
         // Comparing takes the longer the longer the keys are.
-        MergeSort::new(ranked, run_of(self.longest_key))
+        let run = match self.rows.compared_bytes() {
+            0 => LONGEST_RUN,
+            bytes => run_of(bytes),
+        };
+        MergeSort::new(self.rows.take_ranked(), run)
     }
 
     /// Keeps the current row, whose values have been computed.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlResult<()> {
-        let number = self.rows.next_number();
         self.rows.push(&cx.state.frame, &self.slots)?;
-        let (partition, order) = self.rows.keys(number)?;
-        self.longest_key = self.longest_key.max(values_size(partition) + values_size(order));
-        let first = partition.iter().chain(order).zip(plan.partition.iter().chain(&plan.order)).next();
-        if let Some((value, key)) = first {
-            let prefix = prefix_of(value.as_ref(), key);
-            self.without_prefixes |= prefix.is_none();
-            self.ranked.push(Ranked { prefix: prefix.unwrap_or_default(), number });
+        if !plan.partition.is_empty() || !plan.order.is_empty() {
+            self.rows.rank_last(plan)?;
         }
         cx.session.charge(self.rows.size())
     }
@@ -244,16 +226,13 @@ impl WindowState {
     fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
         let Phase::Sorting { sort, .. } = &mut self.phase else { return Ok(()) };
         let rows = &self.rows;
-        sort_in_turns(cx, sort, |left, right, watch| match left.prefix.cmp(&right.prefix) {
-            Ordering::Equal => rows.compare(plan, left.number, right.number, watch),
-            different => Ok(different),
-        })?;
+        sort_in_turns(cx, sort, |left, right, watch| rows.compare(plan, left, right, watch))?;
         let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
             return Ok(());
         };
-        let order = sort.into_items().into_iter().map(|ranked| ranked.number).collect();
+        let order = sort.into_items();
         match ended && self.runs.is_none() {
-            true => self.rows.set_order(order),
+            true => self.rows.set_ranked(order),
             false => self.phase = Phase::Writing { order, next: 0, ended },
         }
         Ok(())
@@ -264,28 +243,33 @@ impl WindowState {
         let Phase::Writing { order, next, ended } = &mut self.phase else { return Ok(()) };
         let runs = match &mut self.runs {
             Some(runs) => runs,
-            unused => unused.insert(Box::new(WindowRuns::new(cx, plan, &self.slots, memory(cx)))),
+            unused => {
+                let rows = (&self.rows, &self.slots[..]);
+                unused.insert(Box::new(WindowRuns::new(cx, plan, rows, memory(cx))))
+            }
         };
         while let Some(row) = order.get(*next) {
             runs.make_room()?;
-            runs.push(&self.rows, *row)?;
+            runs.push(&self.rows, row)?;
             *next += 1;
             cx.take_turns(1)?;
         }
         runs.end_run()?;
-        self.phase = if *ended { Phase::Settling } else { Phase::Collecting };
+        let (order, ended) = (std::mem::take(order), *ended);
+        self.phase = if ended { Phase::Settling } else { Phase::Collecting };
         self.rows.clear();
+        self.rows.set_ranked(cleared(order));
         Ok(())
     }
 
     /// Reads the next partition, if the rows are in a file.
-    fn refill(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+    fn refill(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         let Some(runs) = &mut self.runs else { return Ok(()) };
         if !std::mem::replace(&mut self.is_refilling, true) {
             self.rows.clear();
             self.next = 0;
         }
-        runs.read_partition(cx, plan, &mut self.rows)?;
+        runs.read_partition(cx, &mut self.rows)?;
         self.is_refilling = false;
         self.begin_partition(0..self.rows.len());
         self.is_bounded = true;
@@ -302,7 +286,7 @@ impl WindowState {
     ) -> SqlAttempt<bool> {
         if self.constants.is_empty() {
             self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
-            self.rows = Rows::new(plan);
+            self.rows = Rows::new(plan, &self.slots, self.kept.like());
         }
         let has_order = !plan.partition.is_empty() || !plan.order.is_empty();
         loop {
@@ -321,8 +305,10 @@ impl WindowState {
                 }
                 self.pending = true;
             }
-            let rows = &mut self.rows;
-            cx.evaluate(|cx| rows.evaluate(cx, plan))?;
+            if self.rows.has_computed() {
+                let rows = &mut self.rows;
+                cx.evaluate(|cx| rows.evaluate(cx, plan))?;
+            }
             self.pending = false;
             self.keep(cx, plan)?;
             cx.take_turns(2)?;
@@ -412,6 +398,12 @@ impl WindowState {
     }
 }
 
+/// Without the items, whose memory is used again.
+fn cleared<T>(mut items: Vec<T>) -> Vec<T> {
+    items.clear();
+    items
+}
+
 fn constants(call: &WindowCall, cx: &mut Context<'_>) -> SqlAttempt<Constants> {
     let mut number = |expr: &Expr| -> SqlAttempt<Option<u64>> {
         let value = expr.eval(cx)?;
@@ -464,7 +456,7 @@ impl Part<'_> {
         let count = self.count;
         let position = constants.number.unwrap_or(0);
         let argument = |row: usize, place: usize| -> SqlResult<Value> {
-            Ok(self.arguments(row)?.get(place).cloned().unwrap_or_default())
+            Ok(self.rows.argument(self.first + row, self.number, place)?.to_owned())
         };
         Ok(match &self.call.function {
             WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
@@ -544,13 +536,34 @@ impl Part<'_> {
             let count = end - added.end;
             cx.lend().in_one_go(|cx| {
                 while added.end < end {
-                    accumulator.add(cx, spec, self.arguments(added.end)?, &[])?;
+                    self.add(cx, accumulator, spec, self.first + added.end)?;
                     added.end += 1;
                 }
                 Ok::<_, SqlError>(())
             })?;
             cx.take_turns(count as u32 / 4)?;
         }
+        Ok(())
+    }
+
+    /// Adds the row at a place to the aggregate.
+    fn add(
+        &self,
+        cx: &mut Context<'_>,
+        accumulator: &mut Accumulator,
+        spec: &AggregateSpec,
+        place: usize,
+    ) -> SqlResult<()> {
+        let count = self.rows.argument_count(self.number)?;
+        if count == 1 {
+            let value = self.rows.argument(place, self.number, 0)?;
+            if accumulator.takes(value) {
+                return accumulator.take(value, spec);
+            }
+        }
+        let values = (0..count).map(|number| Ok(self.rows.argument(place, self.number, number)?.to_owned()));
+        let values: SmallVec<[Value; 2]> = values.collect::<SqlResult<_>>()?;
+        accumulator.add(cx, spec, &values, &[])?;
         Ok(())
     }
 
@@ -563,10 +576,9 @@ impl Part<'_> {
         if start <= at && at < end {
             return Ok(start..end);
         }
-        let own = self.order_at(at)?;
         let found = cx.watched(|watch| {
             let mut order = |row: usize| -> SqlResult<Ordering> {
-                Ok(compare_keys(self.order_at(row)?, own, &self.plan.order, watch))
+                self.rows.compare_order(self.plan, self.first + row, self.first + at, watch)
             };
             let start = if at == end { at } else { first_not(0, at, &mut |row| Ok(order(row)?.is_lt()))? };
             // Most have few peers: the end is looked for in steps that grow.
@@ -580,16 +592,6 @@ impl Part<'_> {
         })??;
         self.peers.set(found);
         Ok(found.0..found.1)
-    }
-
-    /// The keys of the order of a row.
-    fn order_at(&self, row: usize) -> SqlResult<&[Value]> {
-        self.rows.order_at(self.first + row)
-    }
-
-    /// The call's arguments of a row.
-    fn arguments(&self, row: usize) -> SqlResult<&[Value]> {
-        self.rows.arguments(self.first + row, self.number)
     }
 
     /// The rows that the function is about.
@@ -634,9 +636,9 @@ impl Part<'_> {
         // The first row whose key is not less than the bound, or is greater than it.
         let mut first = |greater: bool| -> SqlResult<usize> {
             first_not(0, self.count, &mut |row| {
-                let key = self.order_at(row)?.at(0)?.as_ref();
+                let key = self.rows.order_key(self.first + row, 0)?;
                 // NULLs come first in ascending order, last in descending order.
-                let ordering = cx.compare(key, bound.as_ref(), domain)?.unwrap_or(Ordering::Less);
+                let ordering = cx.compare(key, bound, domain)?.unwrap_or(Ordering::Less);
                 let ordering = if *descending { ordering.reverse() } else { ordering };
                 Ok(ordering == Ordering::Less || greater && ordering == Ordering::Equal)
             })

@@ -18,9 +18,51 @@ use std::hash::BuildHasher;
 pub struct KeyIndex {
     table: HashTable<Entry>,
     count: usize,
-    /// The long ones, each behind its length in 8 bytes.
-    long: Vec<u8>,
+    long: LongKeys,
     hasher: DefaultHashBuilder,
+}
+
+/// The long strings, each behind its length in 8 bytes: in chunks, so that none is copied when there are more.
+#[derive(Debug, Clone, Default)]
+struct LongKeys {
+    chunks: Vec<Vec<u8>>,
+}
+
+/// Bytes of a chunk of long strings, unless a string is longer.
+const CHUNK: usize = 256 << 10;
+/// Bits of the place in a chunk.
+const CHUNK_BITS: u32 = 32;
+
+impl LongKeys {
+    /// Takes a string in; its place is the number of its chunk and where it is in that.
+    fn push(&mut self, key: &[u8]) -> u64 {
+        let bytes = LENGTH + key.len();
+        if self.chunks.last().is_none_or(|last| last.len() + bytes > CHUNK) {
+            // The first one grows, so that few strings take little.
+            let room = if self.chunks.is_empty() { bytes } else { bytes.max(CHUNK) };
+            self.chunks.push(Vec::with_capacity(room));
+        }
+        let number = self.chunks.len() as u64 - 1;
+        let Some(last) = self.chunks.last_mut() else { return 0 };
+        let place = number << CHUNK_BITS | last.len() as u64;
+        last.extend_from_slice(&(key.len() as u64).to_le_bytes());
+        last.extend_from_slice(key);
+        place
+    }
+
+    /// The string at a place.
+    #[inline]
+    fn at(&self, place: usize) -> Option<&[u8]> {
+        let chunk = self.chunks.get(place >> CHUNK_BITS)?;
+        let (length, rest) = chunk.get(place & u32::MAX as usize..)?.split_first_chunk::<LENGTH>()?;
+        rest.get(..u64::from_le_bytes(*length) as usize)
+    }
+
+    /// Bytes of the chunks.
+    fn size(&self) -> usize {
+        let last = self.chunks.last().map_or(0, Vec::capacity);
+        self.chunks.len().saturating_sub(1) * CHUNK + last
+    }
 }
 
 /// A string in the table.
@@ -57,13 +99,6 @@ fn short_words(key: &[u8]) -> Option<[u64; 2]> {
     Some([low, high | (key.len() as u64) << PLACE_BITS])
 }
 
-/// The long string at a place.
-#[inline]
-fn long_at(long: &[u8], place: usize) -> Option<&[u8]> {
-    let (length, rest) = long.get(place..)?.split_first_chunk::<LENGTH>()?;
-    rest.get(..u64::from_le_bytes(*length) as usize)
-}
-
 impl Entry {
     /// Where it is among the long strings, if it is long.
     #[inline]
@@ -87,10 +122,8 @@ impl KeyIndex {
 
     fn add(&mut self, key: &[u8], short: Option<[u64; 2]>, hash: u64) -> Numbered {
         let words = short.unwrap_or_else(|| {
-            let place = self.long.len() as u64;
+            let place = self.long.push(key);
             assert!(place >> PLACE_BITS == 0, "memory has fewer bytes");
-            self.long.extend_from_slice(&(key.len() as u64).to_le_bytes());
-            self.long.extend_from_slice(key);
             [hash, place | LONG << PLACE_BITS]
         });
         let number = self.count;
@@ -118,7 +151,7 @@ impl KeyIndex {
             None => self.table.find(hash, |entry| {
                 let [known, _] = entry.words;
                 let known = entry.place().filter(|_| known == hash);
-                known.is_some_and(|place| long_at(&self.long, place) == Some(key))
+                known.is_some_and(|place| self.long.at(place) == Some(key))
             }),
         };
         entry.map(|entry| entry.number)
@@ -144,13 +177,19 @@ impl KeyIndex {
     /// Forgets all of them.
     pub fn clear(&mut self) {
         self.table.clear();
-        self.long.clear();
+        self.long.chunks.clear();
         self.count = 0;
     }
 
-    /// About how many bytes it holds.
+    /// About how many bytes it holds with one string more.
+    #[inline]
     pub fn size(&self) -> usize {
-        self.long.len() + (size_of::<Entry>() + size_of::<Entry>() / 2) * self.count
+        // An eighth of the places stays free, and each has a byte beside it.
+        let places = match self.count {
+            0 => 0,
+            count => ((count + 1) * 8 / 7).next_power_of_two(),
+        };
+        self.long.size() + (size_of::<Entry>() + 1) * places
     }
 }
 

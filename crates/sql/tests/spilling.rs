@@ -180,6 +180,8 @@ const GROUPS: &[&str] = &[
     "SELECT l, s FROM n INTERSECT SELECT l, s FROM n WHERE a % 3 = 1",
     "SELECT s FROM n WHERE a < 2500 INTERSECT ALL SELECT s FROM n WHERE a > 1000",
     "SELECT d FROM n EXCEPT ALL SELECT d FROM n WHERE a % 3 = 0",
+    "SELECT a, u FROM n UNION ALL SELECT a, u FROM n EXCEPT SELECT a, u FROM n WHERE a % 1000 = 7",
+    "SELECT l FROM n EXCEPT SELECT l FROM n WHERE a < 0",
     "SELECT u FROM n WHERE a < 2000 UNION SELECT u + 1 FROM n UNION ALL SELECT g FROM n EXCEPT ALL SELECT u FROM n \
      WHERE a < 900 UNION ALL SELECT u FROM n",
     "(SELECT s, u FROM n EXCEPT SELECT s, u FROM n WHERE a < 700) INTERSECT ALL SELECT s, u FROM n UNION \
@@ -193,6 +195,7 @@ const GROUPS: &[&str] = &[
     "WITH RECURSIVE r AS (SELECT a, s FROM n UNION ALL SELECT a + 4000, s FROM r WHERE a < 9000 LIMIT 6000 OFFSET 300) \
      SELECT COUNT(*), MIN(a), MAX(a) FROM r",
     "SELECT COUNT(*), SUM(LENGTH(l)) FROM (SELECT a, l, RAND(7) r FROM n) x WHERE r >= 0 AND l LIKE 'l%'",
+    "SELECT /*+ NO_MERGE(x) */ a, LENGTH(l) FROM (SELECT a, l FROM n) x WHERE l LIKE 'l%' LIMIT 4000",
     "SELECT COUNT(*), COUNT(y.r) FROM n x LEFT JOIN (SELECT a, l, RAND(7) r FROM n) y ON y.a = x.g WHERE x.a < 40",
     "WITH c AS (SELECT a, u, RAND(1) r FROM n) SELECT COUNT(*), SUM(x.u + y.u) FROM c x JOIN c y ON x.a = y.a",
 ];
@@ -208,6 +211,8 @@ const JOINS: &[&str] = &[
     "SELECT a, l FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.u = x.a)",
     "SELECT a, t FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.d = x.d AND y.a <> x.a)",
     "SELECT COUNT(*), SUM(x.a + y.a * 3) FROM n x JOIN n y ON x.g = y.g WHERE y.a < 900 AND x.a < 900",
+    // More levels than the hash has bits for.
+    "SELECT COUNT(*), SUM(x.a + y.a * 3) FROM n x STRAIGHT_JOIN n y ON x.g = y.g WHERE x.a < 900",
     "SELECT COUNT(*), SUM(x.a) FROM n x LEFT JOIN n y ON x.g = y.g AND y.a < x.a - 2990",
     "SELECT COUNT(*), SUM(x.a) FROM n x WHERE NOT EXISTS (SELECT 1 FROM n y WHERE y.g = x.g AND y.a > x.a + 3900)",
     "SELECT COUNT(*), SUM(z.a) FROM n x JOIN n y ON x.u = y.a + 1 JOIN n z ON z.s = y.s",
@@ -289,6 +294,24 @@ fn groups_windows_and_kept_rows_in_files_are_those_in_memory() {
         assert!(made(&client) > before || statement.contains("ROLLUP"), "{statement}: nothing was written");
         assert!(!left_over(&files), "{statement}");
     }
+}
+
+/// A derived table that is read once needs no memory for its rows. Where an expression has effects they come
+/// before the rows are used.
+#[test]
+fn rows_of_a_derived_table_that_is_read_once_are_not_kept() {
+    let (_, _, mut client) = world();
+    let statement =
+        "SELECT /*+ NO_MERGE(x) */ COUNT(*), SUM(LENGTH(l)) FROM (SELECT a, l FROM n) x WHERE a + 0 > 3";
+    let expected = client.run(statement);
+    spill(&mut client);
+    let before = made(&client);
+    assert_eq!(client.run(statement), expected);
+    assert_eq!(made(&client), before);
+    let expected = client.run("SELECT COUNT(*), MAX(a) FROM n");
+    let statement = "SELECT COUNT(*), MIN(@last) FROM (SELECT a, l, @last := a v FROM n) x";
+    assert_eq!(client.run(statement), expected);
+    assert!(made(&client) > before);
 }
 
 #[test]

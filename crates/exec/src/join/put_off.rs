@@ -8,8 +8,12 @@
 //! A left row that is put off has given the pairs with the right rows that are in memory. It is put off
 //! because there may be others, and its mark says whether it is a row without any in the end.
 
+use std::sync::Arc;
+
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
-use palisade_expr::context::Frame;
+use palisade_catalog::row::RowExcerpt;
+use palisade_engine::RowStamp;
+use palisade_expr::context::{Frame, view};
 use palisade_expr::place::At;
 use palisade_expr::{SqlAttempt, SqlResult};
 use palisade_plan::{JoinKind, Operator};
@@ -19,15 +23,48 @@ use crate::ExecContext;
 use crate::spill::damaged;
 use crate::spill::merge::{MergePlan, Merger, SortedRuns};
 use crate::spill::pairs::{PairedPartitions, Side};
-use crate::spill::row::{RowTables, SlotImage, append_slot};
+use crate::spill::row::{RowTables, SlotImage, append_slot, append_stored};
 
 /// Rows of both sides in files.
 #[derive(Debug)]
 pub struct PutOff {
     pairs: PairedPartitions,
     left_slots: Vec<usize>,
-    left_tables: RowTables,
-    right_tables: RowTables,
+    left: Writer,
+    right: Writer,
+}
+
+/// What writing the rows of a side takes.
+#[derive(Debug, Default)]
+struct Writer {
+    tables: RowTables,
+    /// Of each slot which part of its rows is written, if not all.
+    excerpts: Vec<Option<Arc<RowExcerpt>>>,
+    /// Memory for such a part.
+    part: Vec<u8>,
+}
+
+impl Writer {
+    fn new(operator: &Operator, slots: &[usize]) -> Writer {
+        let excerpts = slots.iter().map(|slot| operator.excerpt(*slot).cloned()).collect();
+        Writer { excerpts, ..Writer::default() }
+    }
+
+    /// Appends what is read of the current rows of the slots.
+    fn append(&mut self, frame: &Frame, slots: &[usize], out: &mut Vec<u8>) -> SqlResult<()> {
+        for (slot, excerpt) in slots.iter().zip(&self.excerpts) {
+            let slot = frame.slots.at(*slot)?;
+            match (slot.stored(), excerpt) {
+                (Some((table, row, _)), Some(excerpt)) => {
+                    self.part.clear();
+                    excerpt.append(&view(table, row)?, &mut self.part);
+                    append_stored(table, &self.part, RowStamp::from_words([0; 2]), &mut self.tables, out);
+                }
+                _ => append_slot(slot, &mut self.tables, out),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What is known of a left row that comes from a file.
@@ -41,14 +78,14 @@ pub struct LeftMark {
 
 impl PutOff {
     /// Nothing yet.
-    pub fn new(left: &Operator) -> PutOff {
+    pub fn new(plan: &HashJoin<'_>) -> PutOff {
         let mut left_slots = Vec::new();
-        left.slots(&mut left_slots);
+        plan.left.slots(&mut left_slots);
         PutOff {
             pairs: PairedPartitions::default(),
+            left: Writer::new(plan.left, &left_slots),
             left_slots,
-            left_tables: RowTables::default(),
-            right_tables: RowTables::default(),
+            right: Writer::new(plan.right, plan.right_slots),
         }
     }
 
@@ -70,10 +107,10 @@ impl PutOff {
         plan: &HashJoin<'_>,
         key: &[u8],
     ) -> SqlResult<()> {
-        let (memory, frame, tables) = (memory(cx), &cx.state.frame, &mut self.right_tables);
+        let (memory, frame, right) = (memory(cx), &cx.state.frame, &mut self.right);
         self.pairs.push(cx.execution, memory, (Side::Build, key), |out| {
             put_bytes(out, key);
-            append_slots(frame, plan.right_slots, tables, out)
+            right.append(frame, plan.right_slots, out)
         })
     }
 
@@ -84,13 +121,13 @@ impl PutOff {
 
     /// Puts off the current left row.
     pub fn push_left(&mut self, cx: &mut ExecContext<'_, '_>, mark: LeftMark, key: &[u8]) -> SqlResult<()> {
-        let (memory, frame, tables) = (memory(cx), &cx.state.frame, &mut self.left_tables);
+        let (memory, frame, left) = (memory(cx), &cx.state.frame, &mut self.left);
         let slots = &self.left_slots;
         self.pairs.push(cx.execution, memory, (Side::Probe, key), |out| {
             out.push(mark.matched.into());
             put_varint(out, mark.number);
             put_bytes(out, key);
-            append_slots(frame, slots, tables, out)
+            left.append(frame, slots, out)
         })
     }
 
@@ -110,7 +147,7 @@ impl PutOff {
         let mut reader = Reader::new(record);
         key.clear();
         key.extend_from_slice(reader.prefixed_bytes().map_err(|_| damaged())?);
-        read_slots(&mut reader, record, &self.right_tables, slots, frame)?;
+        read_slots(&mut reader, record, &self.right.tables, slots, frame)?;
         Ok(true)
     }
 
@@ -122,7 +159,7 @@ impl PutOff {
         let (matched, number, own) = read().map_err(|_| damaged())?;
         key.clear();
         key.extend_from_slice(own);
-        read_slots(&mut reader, record, &self.left_tables, &self.left_slots, frame)?;
+        read_slots(&mut reader, record, &self.left.tables, &self.left_slots, frame)?;
         Ok(Some(LeftMark { matched, number }))
     }
 }

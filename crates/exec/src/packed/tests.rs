@@ -61,12 +61,13 @@ fn rows_are_in_the_order_of_what_is_packed() {
     let mut prng = Prng::new(test_seed(53));
     for _ in 0..3000 {
         let keys: Vec<SortKey> = (0..1 + prng.below(4)).map(|_| key(&mut prng)).collect();
-        let packing = KeyPacking::new(&keys);
+        let packing = KeyPacking::new(keys.iter());
         let mut row = || keys.iter().map(|key| value(&mut prng, &key.expr.ty)).collect::<Vec<_>>();
         for _ in 0..20 {
             let (left, right) = (row(), row());
-            let pack =
-                |row: &[Value]| packing.pack(&keys, |key| Ok::<_, ()>(row[key].as_ref())).unwrap().unwrap();
+            let pack = |row: &[Value]| {
+                packing.pack(keys.iter(), |key| Ok::<_, ()>(row[key].as_ref())).unwrap().unwrap()
+            };
             let expected = compare_keys(&left, &right, &keys, &mut |_| true);
             let found = pack(&left).cmp(&pack(&right));
             assert!(found == expected || found == Ordering::Equal, "{keys:?}: {left:?} {right:?}");
@@ -86,7 +87,9 @@ fn rows_are_in_the_order_of_what_is_packed() {
 fn what_is_not_as_its_type_says_is_not_packed() {
     let expr = Expr { node: Node::Literal(Value::Null), ty: SqlType::INT, ..Expr::null() };
     let keys = [SortKey { expr, descending: false }];
-    let pack = |value: Value| KeyPacking::new(&keys).pack(&keys, |_| Ok::<_, ()>(value.as_ref())).unwrap();
+    let pack = |value: Value| {
+        KeyPacking::new(keys.iter()).pack(keys.iter(), |_| Ok::<_, ()>(value.as_ref())).unwrap()
+    };
     assert_eq!(pack(Value::Int(1 << 40)), None);
     assert_eq!(pack(Value::Double(1.0)), None);
 }

@@ -1,6 +1,8 @@
 //! EXCEPT and INTERSECT: the rows of the right side are counted, and those of the left side looked up. Rows
 //! of the right side for which there is no memory are [put off](crate::spill::pairs), with the rows of the
 //! left side that may be like them. All rows that are alike are counted in one place, or all are put off.
+//! EXCEPT without ALL takes the rows that it lets through into the same table, and puts those off for which
+//! there is no memory there.
 
 use palisade_base::codec::{Reader, put_bytes};
 use palisade_catalog::SqlType;
@@ -9,10 +11,11 @@ use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt, SqlResult};
 use palisade_plan::{Operator, SetStep};
 
-use crate::distinct::{Unseen, append_current_key};
+use crate::distinct::append_current_key;
+use crate::kept::grown;
 use crate::spill::damaged;
 use crate::spill::list::RowList;
-use crate::spill::pairs::{PairedPartitions, Side};
+use crate::spill::pairs::{PairedPartitions, Side, table_memory};
 use crate::spill::row::{append_values, read_values};
 use crate::{ExecContext, State};
 
@@ -25,8 +28,6 @@ pub struct Combining {
     /// For each key how many rows of the right side have it that no row of the left side has met.
     counts: Vec<usize>,
     put_off: PairedPartitions,
-    /// Which rows that EXCEPT without ALL leaves have not been given.
-    unseen: Unseen,
     key: Vec<u8>,
 }
 
@@ -39,8 +40,6 @@ enum Phase {
     Counted,
     /// Rows of the left side are looked up.
     Asking,
-    /// Rows that were put off for being new are given.
-    Draining,
 }
 
 impl Combining {
@@ -51,8 +50,10 @@ impl Combining {
             phase: Phase::Counting,
             keys: KeyIndex::default(),
             counts: Vec::new(),
-            put_off: PairedPartitions::default(),
-            unseen: Unseen::default(),
+            put_off: match step {
+                SetStep::Except { all: false } => PairedPartitions::keeping_lone(),
+                _ => PairedPartitions::default(),
+            },
             key: Vec::new(),
         }
     }
@@ -90,9 +91,8 @@ impl Combining {
                     self.phase = Phase::Asking;
                 }
                 Phase::Asking => {
-                    self.unseen.make_room()?;
                     if self.next_left(cx, left, slot, types)? {
-                        if self.is_let_through(cx, slot, types)? {
+                        if self.is_let_through(cx, slot)? {
                             return Ok(true);
                         }
                     } else if self.put_off.next_pair()? {
@@ -100,10 +100,9 @@ impl Combining {
                         self.counts.clear();
                         self.phase = Phase::Counting;
                     } else {
-                        self.phase = Phase::Draining;
+                        return Ok(false);
                     }
                 }
-                Phase::Draining => return self.unseen.next_put_off(cx, slot, types),
             }
         }
     }
@@ -118,9 +117,8 @@ impl Combining {
 
     /// Counts a row of the right side, whose key is at hand, or puts it off.
     fn count(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
-        let size = self.keys.size() + self.counts.len() * size_of::<usize>();
         let memory = memory(cx);
-        if size > memory || self.put_off.is_writing() {
+        if self.size() > table_memory(memory) || self.put_off.is_writing() {
             match self.keys.find(&self.key) {
                 Some(number) => *self.counts.at_mut(number)? += 1,
                 None => {
@@ -137,7 +135,12 @@ impl Combining {
             Numbered::Known(number) => *self.counts.at_mut(number)? += 1,
             Numbered::New(_) => self.counts.push(1),
         }
-        cx.session.charge(size)
+        cx.session.charge(self.size())
+    }
+
+    /// About how many bytes the counts take.
+    fn size(&self) -> usize {
+        self.keys.size() + grown::<usize>(self.counts.len())
     }
 
     /// Places the next row of the left side in the slot, and its key at hand.
@@ -166,18 +169,14 @@ impl Combining {
     }
 
     /// Whether the current row of the left side is to be given now. If not, it is left out or comes later.
-    fn is_let_through(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        slot: usize,
-        types: &[SqlType],
-    ) -> SqlResult<bool> {
+    fn is_let_through(&mut self, cx: &mut ExecContext<'_, '_>, slot: usize) -> SqlResult<bool> {
         let count = match self.keys.find(&self.key) {
             Some(number) => Some(self.counts.at_mut(number)?),
             None if self.put_off.may_have(&self.key) => {
                 self.put_off_left(cx, slot)?;
                 return Ok(false);
             }
+            None if self.step == (SetStep::Except { all: false }) => return self.takes_left(cx, slot),
             None => None,
         };
         match (self.step, count) {
@@ -186,8 +185,6 @@ impl Combining {
                 Ok(false)
             }
             (SetStep::Except { all: true }, _) => Ok(true),
-            (SetStep::Except { all: false }, Some(_)) => Ok(false),
-            (SetStep::Except { all: false }, None) => self.unseen.is_new(cx, slot, types),
             (SetStep::Intersect { all }, Some(count)) if *count > 0 => {
                 // Of those that are alike one is given, if not all.
                 *count = if all { *count - 1 } else { 0 };
@@ -195,6 +192,19 @@ impl Combining {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Takes the current row of the left side into the table, so that those that are like it are left out: it
+    /// is let through. Where there is no memory it is put off.
+    fn takes_left(&mut self, cx: &mut ExecContext<'_, '_>, slot: usize) -> SqlResult<bool> {
+        if self.size() > table_memory(memory(cx)) {
+            self.put_off_left(cx, slot)?;
+            return Ok(false);
+        }
+        self.keys.insert(&self.key);
+        self.counts.push(0);
+        cx.session.charge(self.size())?;
+        Ok(true)
     }
 
     fn put_off_left(&mut self, cx: &mut ExecContext<'_, '_>, slot: usize) -> SqlResult<()> {

@@ -9,6 +9,9 @@ use super::row::{append_values, read_values};
 use super::{Run, RunReader, SpillFile};
 use crate::{ExecContext, KeptRow};
 
+/// Part of an operator's memory that rows take before they are written, once there is a file.
+const WAITING_OF_MEMORY: usize = 64;
+
 /// Rows of computed values.
 #[derive(Debug, Default)]
 pub struct RowList {
@@ -63,7 +66,7 @@ impl RowList {
 
     /// Adds a row.
     pub fn push(&mut self, row: KeptRow) {
-        self.bytes += Slot::Values(row.clone()).size();
+        self.bytes += size_of::<KeptRow>() + Slot::Values(row.clone()).size();
         self.rows.push(row);
     }
 
@@ -71,7 +74,9 @@ impl RowList {
     /// is called again then before anything else.
     pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
         let memory = cx.session.operator_memory(cx.session.variables.tmp_table_size);
-        if self.written == 0 && self.bytes <= memory {
+        // Once there is a file, few rows wait for it.
+        let most = if self.file.is_some() { memory / WAITING_OF_MEMORY } else { memory };
+        if self.written == 0 && self.bytes <= most {
             return Ok(cx.session.charge(self.bytes)?);
         }
         if self.file.is_none() {
@@ -105,7 +110,7 @@ impl RowList {
             cx.take_turns(1)?;
         }
         file.make_room()?;
-        self.rows.clear();
+        self.rows = Vec::new();
         (self.written, self.bytes) = (0, 0);
         Ok(())
     }

@@ -20,21 +20,19 @@
 //! The *filter* has a bit for each hash of a build record that was put off (Bloom, 1970, with one function):
 //! a probe record whose bit is not set needs no file.
 
-use palisade_base::checksum::crc32c;
-use palisade_expr::{SqlAttempt, SqlError, SqlResult};
-use palisade_session::work::Work;
+use palisade_expr::{SqlAttempt, SqlResult};
 
-use super::{Run, RunReader, SpillFile};
+use super::level::{FILES_OF_MEMORY, Input, LevelFiles, Written, hash_of};
 use crate::context::Execution;
 
-/// Bits of the hash that a level divides by.
-const BITS: u32 = 4;
-/// Levels for which a hash has bits.
-const LEVELS: u32 = u32::BITS / BITS;
-/// Files of a level, on each side.
-const FILES: usize = 1 << BITS;
 /// Part of an operator's memory that the filter takes.
 const FILTERS_OF_MEMORY: usize = 16;
+
+/// Bytes that a table of the build input may take of an operator's memory: what waits to be written on both
+/// sides has room beside it, and the filter.
+pub fn table_memory(memory: usize) -> usize {
+    memory - 2 * (memory / FILES_OF_MEMORY) - memory / FILTERS_OF_MEMORY
+}
 
 /// One of the two inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,48 +43,12 @@ pub enum Side {
     Probe,
 }
 
-/// The files of one side, as they are being written.
-#[derive(Debug, Default)]
-struct Files {
-    files: [Option<SpillFile>; FILES],
-    runs: [Run; FILES],
-    /// Files before this one have been finished.
-    finished: usize,
-}
-
-impl Files {
-    /// Waits until all of them are written.
-    fn finish(&mut self) -> SqlAttempt<()> {
-        while let (Some(file), Some(run)) =
-            (self.files.get_mut(self.finished), self.runs.get_mut(self.finished))
-        {
-            if let Some(file) = file {
-                *run = file.finish()?;
-            }
-            self.finished += 1;
-        }
-        Ok(())
-    }
-}
-
 /// Records that are put off, as they are being written.
 #[derive(Debug)]
 struct Writing {
-    level: u32,
-    build: Files,
-    probe: Files,
+    build: LevelFiles,
+    probe: LevelFiles,
     filter: Filter,
-    /// The file with a record for which room has to be made.
-    pending: Option<(Side, usize)>,
-}
-
-impl Writing {
-    fn side(&mut self, side: Side) -> &mut Files {
-        match side {
-            Side::Build => &mut self.build,
-            Side::Probe => &mut self.probe,
-        }
-    }
 }
 
 /// Which hashes there may be.
@@ -123,32 +85,19 @@ impl Filter {
     }
 }
 
-/// The records of one file.
-#[derive(Debug)]
-struct Input {
-    reader: RunReader,
-    file: SpillFile,
-}
-
-impl Input {
-    fn new(run: Run, file: SpillFile) -> Input {
-        Input { reader: RunReader::new(run, &file), file }
-    }
-}
-
 /// Two files that wait.
 #[derive(Debug)]
 struct Pair {
     level: u32,
-    build: (Run, SpillFile),
-    probe: (Run, SpillFile),
+    build: Option<Written>,
+    probe: Written,
 }
 
 /// The pair that is being read.
 #[derive(Debug)]
 struct Reading {
     level: u32,
-    build: Input,
+    build: Option<Input>,
     probe: Input,
 }
 
@@ -158,9 +107,17 @@ pub struct PairedPartitions {
     writing: Option<Box<Writing>>,
     waiting: Vec<Pair>,
     reading: Option<Reading>,
+    /// Records of the probe side are put off for themselves, too.
+    keeps_lone: bool,
 }
 
 impl PairedPartitions {
+    /// Nothing yet, of an operator that puts records of the probe side off although there are none of the
+    /// build side that they might have to be asked on.
+    pub fn keeping_lone() -> PairedPartitions {
+        PairedPartitions { keeps_lone: true, ..PairedPartitions::default() }
+    }
+
     /// Whether the operator's inputs are a pair of files.
     pub fn is_reading(&self) -> bool {
         self.reading.is_some()
@@ -175,13 +132,8 @@ impl PairedPartitions {
     #[inline]
     pub fn make_room(&mut self) -> SqlAttempt<()> {
         let Some(writing) = &mut self.writing else { return Ok(()) };
-        if let Some((side, number)) = writing.pending {
-            if let Some(Some(file)) = writing.side(side).files.get_mut(number) {
-                file.make_room()?;
-            }
-            writing.pending = None;
-        }
-        Ok(())
+        writing.build.make_room()?;
+        writing.probe.make_room()
     }
 
     /// Puts a record off, by its key; [room](Self::make_room) has been made for it. Of an operator that may
@@ -195,35 +147,28 @@ impl PairedPartitions {
     ) -> SqlResult<()> {
         let level = self.reading.as_ref().map_or(0, |reading| reading.level + 1);
         let writing = self.writing.get_or_insert_with(|| {
-            let (build, probe) = (Files::default(), Files::default());
-            Box::new(Writing { level, build, probe, filter: Filter::new(memory), pending: None })
+            let (build, probe) = (LevelFiles::new(level, memory), LevelFiles::new(level, memory));
+            Box::new(Writing { build, probe, filter: Filter::new(memory) })
         });
-        let hash = crc32c(key);
-        if side == Side::Build {
-            writing.filter.add(hash);
+        let hash = hash_of(key);
+        match side {
+            Side::Build => {
+                writing.filter.add(hash);
+                writing.build.push(execution, hash, encode)
+            }
+            Side::Probe => writing.probe.push(execution, hash, encode),
         }
-        let number = file_of(hash, level);
-        let file = writing.side(side).files.get_mut(number).ok_or_else(missing)?;
-        let file = file.get_or_insert_with(|| {
-            execution.work.add(Work::CreatedTmpFiles, 1);
-            SpillFile::new(execution.engine, memory / FILES)
-        });
-        file.push(encode)?;
-        writing.pending = Some((side, number));
-        Ok(())
     }
 
     /// Whether a record of the build side with this key may have been put off.
     pub fn may_have(&self, key: &[u8]) -> bool {
         let Some(writing) = &self.writing else { return false };
-        let hash = crc32c(key);
-        let file = writing.build.files.get(file_of(hash, writing.level));
-        matches!(file, Some(Some(_))) && writing.filter.may_have(hash)
+        let hash = hash_of(key);
+        writing.build.has_file(hash) && writing.filter.may_have(hash)
     }
 
     /// The build side has ended: waits until what was put off of it is written.
     pub fn end_build(&mut self) -> SqlAttempt<()> {
-        self.make_room()?;
         match &mut self.writing {
             Some(writing) => writing.build.finish(),
             None => Ok(()),
@@ -232,25 +177,23 @@ impl PairedPartitions {
 
     /// Both sides have ended: goes on to the next pair of files, false if there is none. May ask to wait.
     pub fn next_pair(&mut self) -> SqlAttempt<bool> {
-        self.make_room()?;
         if let Some(writing) = &mut self.writing {
             writing.build.finish()?;
             writing.probe.finish()?;
         }
         if let Some(writing) = self.writing.take() {
-            let Writing { level, build, probe, .. } = *writing;
-            let build = build.runs.into_iter().zip(build.files);
-            let probe = probe.runs.into_iter().zip(probe.files);
+            let (level, keeps_lone) = (writing.build.level(), self.keeps_lone);
+            let files = writing.build.into_written().zip(writing.probe.into_written());
             // Without a record of the probe side there is nothing to decide on.
-            self.waiting.extend(build.zip(probe).filter_map(|((build_run, build), (probe_run, probe))| {
-                Some(Pair { level, build: (build_run, build?), probe: (probe_run, probe?) })
-            }));
+            let pairs = files.filter_map(|(build, probe)| Some(Pair { level, build, probe: probe? }));
+            self.waiting.extend(pairs.filter(|pair| keeps_lone || pair.build.is_some()));
         }
         // The files that have been read are gone before others are opened.
         self.reading = None;
-        self.reading = self.waiting.pop().map(|Pair { level, build, probe }| {
-            let (build, probe) = (Input::new(build.0, build.1), Input::new(probe.0, probe.1));
-            Reading { level, build, probe }
+        self.reading = self.waiting.pop().map(|Pair { level, build, probe }| Reading {
+            level,
+            build: build.map(Written::read),
+            probe: probe.read(),
         });
         Ok(self.reading.is_some())
     }
@@ -258,24 +201,11 @@ impl PairedPartitions {
     /// The next record of a side of the pair; `None` at its end. May ask to wait.
     pub fn next_record(&mut self, side: Side) -> SqlAttempt<Option<&[u8]>> {
         let Some(Reading { build, probe, .. }) = &mut self.reading else { return Ok(None) };
-        let Input { reader, file } = match side {
-            Side::Build => build,
-            Side::Probe => probe,
-        };
-        match reader.next(file)? {
-            Some(record) => Ok(Some(reader.bytes(record)?)),
-            None => Ok(None),
+        match side {
+            Side::Build => build.as_mut().map_or(Ok(None), Input::next_record),
+            Side::Probe => probe.next_record(),
         }
     }
-}
-
-/// The file of a level that records with this hash belong to.
-fn file_of(hash: u32, level: u32) -> usize {
-    if level < LEVELS { (hash >> (level * BITS)) as usize % FILES } else { 0 }
-}
-
-fn missing() -> SqlError {
-    SqlError::internal("a record belongs to a partition")
 }
 
 #[cfg(test)]
@@ -287,19 +217,12 @@ mod tests {
         for memory in [0, 256 << 10, 64 << 20] {
             let mut filter = Filter::new(memory);
             let bits = filter.words.len() * 64;
-            let hash = |number: usize| crc32c(&number.to_le_bytes());
+            let hash = |number: usize| hash_of(&number.to_le_bytes());
             let added = bits / 16;
             (0..added).for_each(|number| filter.add(hash(number)));
             assert!((0..added).all(|number| filter.may_have(hash(number))));
             let wrong = (added..2 * added).filter(|number| filter.may_have(hash(*number))).count();
             assert!(wrong < added / 8, "{wrong} of {added}");
         }
-    }
-
-    #[test]
-    fn each_level_has_its_bits() {
-        let hash = 0x8765_4321;
-        let files: Vec<usize> = (0..10).map(|level| file_of(hash, level)).collect();
-        assert_eq!(files, [1, 2, 3, 4, 5, 6, 7, 8, 0, 0]);
     }
 }

@@ -142,6 +142,17 @@ impl SlotImage {
         }
     }
 
+    /// Makes the row current in a slot; it stays here.
+    pub fn show(&self, record: &[u8], tables: &RowTables, slot: &mut Slot) -> SqlResult<()> {
+        match self {
+            SlotImage::Stored { table, bytes, stamp } => {
+                slot.set_row(tables.known.at(*table)?, record.part(bytes.clone())?, *stamp);
+            }
+            SlotImage::Other(other) => slot.clone_from(other),
+        }
+        Ok(())
+    }
+
     /// Puts the row into a slot; it is gone from here.
     pub fn restore(&mut self, record: &[u8], tables: &RowTables, slot: &mut Slot) -> SqlResult<()> {
         match self {

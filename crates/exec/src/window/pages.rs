@@ -13,13 +13,14 @@
 use std::cell::Cell;
 
 use palisade_base::codec::Reader;
-use palisade_catalog::Value;
+use palisade_catalog::{Value, ValueRef};
 use palisade_expr::context::{Frame, values_size};
 use palisade_expr::place::At;
 use palisade_expr::{SqlAttempt, SqlError, SqlResult};
 use palisade_session::work::Work;
 
 use crate::ExecContext;
+use crate::spill::merge::KeyPlace;
 use crate::spill::row::{RowTables, SlotImage, append_values, read_values};
 use crate::spill::{Run, RunReader, SpillFile, damaged};
 
@@ -37,8 +38,9 @@ const LEAST_IN_MEMORY: usize = 64;
 pub struct Pages {
     file: SpillFile,
     tables: RowTables,
-    /// Values of a row.
+    /// Computed values of a row, and its slots.
     width: usize,
+    slots: usize,
     memory: usize,
     pages: Vec<Page>,
     /// Rows in all of them.
@@ -101,13 +103,15 @@ impl Content {
 }
 
 impl Pages {
-    /// Without rows yet, of rows with so many values, for an operator that may take so many bytes.
-    pub fn new(cx: &mut ExecContext<'_, '_>, width: usize, memory: usize) -> Pages {
+    /// Without rows yet, of rows with so many computed values and slots, for an operator that may take so many
+    /// bytes.
+    pub fn new(cx: &mut ExecContext<'_, '_>, (width, slots): (usize, usize), memory: usize) -> Pages {
         cx.execution.work.add(Work::CreatedTmpFiles, 1);
         Pages {
             file: SpillFile::new(cx.execution.engine, memory),
             tables: RowTables::default(),
             width,
+            slots,
             memory,
             pages: Vec::new(),
             count: 0,
@@ -181,7 +185,7 @@ impl Pages {
         self.pages.at(number)?.used.set(self.clock.get());
         self.in_memory.push(number);
         self.wanted.set(None);
-        while self.bytes > self.memory && self.in_memory.len() > LEAST_IN_MEMORY {
+        while self.bytes > self.memory / 2 && self.in_memory.len() > LEAST_IN_MEMORY {
             self.drop_oldest()?;
         }
         Ok(cx.session.charge(self.bytes)?)
@@ -215,24 +219,33 @@ impl Pages {
         Ok((number, place - first))
     }
 
-    /// The values of a row; fails if its page is not in memory.
-    pub fn values(&self, place: usize) -> SqlResult<&[Value]> {
+    /// The content of the page of a row, and which of its rows that is; fails if it is not in memory.
+    fn content(&self, place: usize) -> SqlResult<(&Content, usize)> {
         let (number, row) = self.find(place)?;
         let page = self.pages.at(number)?;
         self.clock.set(self.clock.get() + 1);
         page.used.set(self.clock.get());
-        let content = page.content.as_ref().ok_or_else(|| self.want(number))?;
-        content.values.part(row * self.width..(row + 1) * self.width)
+        Ok((page.content.as_ref().ok_or_else(|| self.want(number))?, row))
     }
 
-    /// Makes a row current; it is gone from here. Fails if its page is not in memory.
-    pub fn restore(&mut self, place: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
-        let (number, row) = self.find(place)?;
-        let Some(content) = &mut self.pages.at_mut(number)?.content else { return Err(self.want(number)) };
-        let Content { slots: images, record, .. } = &mut **content;
-        let images = images.get_mut(row * slots.len()..(row + 1) * slots.len()).ok_or_else(damaged)?;
-        for (image, slot) in images.iter_mut().zip(slots) {
-            image.restore(record, &self.tables, frame.slots.at_mut(*slot)?)?;
+    /// A value of a row; fails if its page is not in memory.
+    pub fn value(&self, place: usize, value: KeyPlace) -> SqlResult<ValueRef<'_>> {
+        let (content, row) = self.content(place)?;
+        match value {
+            KeyPlace::Kept { number, column } => {
+                let slot = content.slots.at(row * self.slots + number)?;
+                slot.value(&content.record, &self.tables, column)
+            }
+            KeyPlace::Computed(computed) => Ok(content.values.at(row * self.width + computed)?.as_ref()),
+        }
+    }
+
+    /// Makes a row current. Fails if its page is not in memory.
+    pub fn show(&self, place: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
+        let (content, row) = self.content(place)?;
+        let images = content.slots.part(row * self.slots..(row + 1) * self.slots)?;
+        for (image, slot) in images.iter().zip(slots) {
+            image.show(&content.record, &self.tables, frame.slots.at_mut(*slot)?)?;
         }
         Ok(())
     }

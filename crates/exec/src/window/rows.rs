@@ -5,22 +5,26 @@
 //!  a row's values:  partition | order | arguments of call 0 | ends of its frame | arguments of call 1 | ...
 //! ```
 //!
-//! Values that bound a frame are there only where the frame is bounded by values. A row has a number, by when
-//! it came, and a place, by the order. Rows of one partition that take too much memory are in
-//! [pages](super::pages) of a file; these come in their order.
+//! A value that is a column of a slot is read there; only the others are computed and kept beside it. Values
+//! that bound a frame are there only where the frame is bounded by values. A row has a number, by when it
+//! came, and a place, by the order: the rows are put in order by their keys [packed](KeyPacking) into
+//! numbers, as far as these have room, and stay with them. Rows of one partition that take too much memory
+//! are in [pages](super::pages) of a file; these come in their order.
 
 use std::cmp::Ordering;
 
-use palisade_catalog::{Value, Watch};
+use palisade_catalog::{Value, ValueRef, Watch};
 use palisade_expr::context::{Frame, values_size};
-use palisade_expr::order::compare_keys;
+use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
 use palisade_plan::window::{Edge, WindowPlan};
 
 use super::pages::{Pages, append_row};
 use crate::ExecContext;
-use crate::kept::KeptRows;
+use crate::kept::{KeptRows, grown};
+use crate::packed::{KeyPacking, Packed};
+use crate::spill::merge::KeyPlace;
 use crate::spill::row::RowTables;
 
 /// Where the values of a row are.
@@ -31,50 +35,88 @@ struct Layout {
     keys: usize,
     /// Of each call where its arguments begin and end, and where the values are that bound its frame.
     calls: Vec<(usize, usize, [Option<usize>; 2])>,
-    width: usize,
+    /// Of each value whether it is a column or computed.
+    places: Vec<KeyPlace>,
+    /// How many are computed, and how many of those are keys.
+    computed: usize,
+    computed_keys: usize,
+    /// A key may take long to compare.
+    has_text_keys: bool,
 }
 
 impl Layout {
-    fn new(plan: &WindowPlan) -> Layout {
+    fn new(plan: &WindowPlan, slots: &[usize]) -> Layout {
         let mut layout = Layout { partition: plan.partition.len(), ..Layout::default() };
-        layout.keys = layout.partition + plan.order.len();
-        layout.width = layout.keys;
+        for key in keys_of(plan) {
+            layout.add(&key.expr, slots);
+            layout.has_text_keys |= key.expr.ty.is_string();
+        }
+        (layout.keys, layout.computed_keys) = (layout.places.len(), layout.computed);
         for call in &plan.calls {
-            let first = layout.width;
-            layout.width += call.arguments.len();
-            let end = layout.width;
+            let first = layout.places.len();
+            call.arguments.iter().for_each(|argument| layout.add(argument, slots));
+            let end = layout.places.len();
             let edges = [&call.frame.start, &call.frame.end].map(|edge| {
-                let place = layout.width;
-                let has_value = matches!(edge, Edge::Value { .. });
-                layout.width += usize::from(has_value);
-                has_value.then_some(place)
+                let Edge::Value { bound, .. } = edge else { return None };
+                layout.add(bound, slots);
+                Some(layout.places.len() - 1)
             });
             layout.calls.push((first, end, edges));
         }
         layout
     }
+
+    fn add(&mut self, expr: &Expr, slots: &[usize]) {
+        let kept = expr.as_plain_column().and_then(|(of, column)| {
+            let number = slots.iter().position(|slot| *slot == of)?;
+            Some(KeyPlace::Kept { number, column })
+        });
+        self.places.push(kept.unwrap_or(KeyPlace::Computed(self.computed)));
+        self.computed += usize::from(kept.is_none());
+    }
+}
+
+/// A row in the order.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranked {
+    /// The keys, as far as they have room. Where these differ, they decide.
+    pub packed: Packed,
+    /// When it came.
+    pub number: usize,
 }
 
 /// Rows in memory.
 #[derive(Debug, Default)]
 pub struct Rows {
     layout: Layout,
+    packing: KeyPacking,
+    /// Keys of some row could not be packed: what is says nothing.
+    is_unpacked: bool,
+    /// Bytes of the longest text among the keys.
+    longest_key: usize,
     count: usize,
+    /// The computed values, row by row.
     values: Vec<Value>,
-    /// About how many bytes the values take.
+    /// About how many bytes these take.
     values_size: usize,
     slots: KeptRows,
-    /// The numbers of the rows by their places; empty if these are the same.
-    order: Vec<usize>,
+    /// The rows by their places; empty if they come in their order.
+    ranked: Vec<Ranked>,
     /// The rows of a partition that are in a file, and how many of those here are.
     pages: Option<Box<Pages>>,
     paged: usize,
 }
 
 impl Rows {
-    /// None yet.
-    pub fn new(plan: &WindowPlan) -> Rows {
-        Rows { layout: Layout::new(plan), ..Rows::default() }
+    /// None yet, of a window over rows with these slots, which are kept as `kept` does.
+    pub fn new(plan: &WindowPlan, slots: &[usize], kept: KeptRows) -> Rows {
+        let (layout, packing) = (Layout::new(plan, slots), KeyPacking::new(keys_of(plan)));
+        Rows { layout, packing, slots: kept, ..Rows::default() }
+    }
+
+    /// None yet, of the same window.
+    pub fn like(&self, plan: &WindowPlan, slots: &[usize]) -> Rows {
+        Rows::new(plan, slots, self.slots.like())
     }
 
     /// How many there are.
@@ -82,9 +124,9 @@ impl Rows {
         self.count + self.pages.as_ref().map_or(0, |pages| pages.len() - self.paged)
     }
 
-    /// The number of the next row.
-    pub fn next_number(&self) -> usize {
-        self.count
+    /// Whether something is computed of each row.
+    pub fn has_computed(&self) -> bool {
+        self.layout.computed > 0
     }
 
     /// Whether there are none.
@@ -102,7 +144,10 @@ impl Rows {
     pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize) -> SqlAttempt<()> {
         match &self.pages {
             None if self.size() <= memory => return Ok(()),
-            None => self.pages = Some(Box::new(Pages::new(cx, self.layout.width, memory))),
+            None => {
+                self.pages =
+                    Some(Box::new(Pages::new(cx, (self.layout.computed, self.slots.width()), memory)))
+            }
             Some(pages) if self.paged == 0 && self.size() < pages.page_bytes() => return Ok(()),
             Some(_) => {}
         }
@@ -125,6 +170,7 @@ impl Rows {
         let Rows { layout, count, values, slots, pages: Some(pages), paged, .. } = self else {
             return Ok(());
         };
+        let width = layout.computed;
         while *paged < *count {
             pages.make_room()?;
             let first = *paged;
@@ -132,7 +178,7 @@ impl Rows {
                 let mut end = first;
                 let mut size = 0;
                 while end < *count && size < pages.page_bytes() {
-                    size += values_size(values.part(end * layout.width..(end + 1) * layout.width)?);
+                    size += values_size(values.part(end * width..(end + 1) * width)?);
                     size += slots.row_size(end)?;
                     end += 1;
                 }
@@ -141,7 +187,7 @@ impl Rows {
             let end = rows_of_page.end;
             pages.push(rows_of_page.len(), |tables, out| {
                 for row in rows_of_page {
-                    let values = values.part(row * layout.width..(row + 1) * layout.width)?;
+                    let values = values.part(row * width..(row + 1) * width)?;
                     append_row(values, slots.width(), out, |out| slots.append_row(row, tables, out))?;
                 }
                 Ok(())
@@ -150,6 +196,12 @@ impl Rows {
             cx.take_turns((end - first) as u32)?;
         }
         pages.make_room()?;
+        let (is_first, page) = (pages.len() == *count, pages.page_bytes());
+        if is_first && self.size() > 2 * page {
+            // From now on a page of them is here at most.
+            self.slots = self.slots.like();
+            (self.values, self.ranked) = (Vec::new(), Vec::new());
+        }
         self.forget_rows();
         Ok(())
     }
@@ -169,42 +221,54 @@ impl Rows {
 
     /// About how many bytes they take.
     pub fn size(&self) -> usize {
-        self.values_size + self.slots.size() + 2 * self.count * size_of::<usize>()
+        // The rows in their order are held twice while they are merged.
+        let of_order = 2 * grown::<Ranked>(self.ranked.len());
+        let unused = grown::<Value>(self.values.len()) - self.values.len() * size_of::<Value>();
+        self.values_size + unused + self.slots.size() + of_order
     }
 
-    /// Forgets all of them.
+    /// Forgets all of them and keeps the memory for others.
     pub fn clear(&mut self) {
         self.forget_rows();
         self.pages = None;
+    }
+
+    /// Forgets all of them and their memory.
+    pub fn release(&mut self) {
+        self.clear();
+        self.slots = self.slots.like();
+        (self.values, self.ranked) = (Vec::new(), Vec::new());
     }
 
     /// Forgets those in memory.
     fn forget_rows(&mut self) {
         self.values.clear();
         self.slots.forget_rows();
-        self.order.clear();
+        self.ranked.clear();
         (self.count, self.values_size, self.paged) = (0, 0, 0);
     }
 
-    /// Computes the values of the current row. May ask to wait, and has then added nothing.
+    /// Computes the values of the current row, as far as they are no columns. May ask to wait, and has then
+    /// added nothing.
     pub fn evaluate(&mut self, cx: &mut Context<'_>, plan: &WindowPlan) -> SqlAttempt<()> {
-        let before = self.count * self.layout.width;
-        self.values.truncate(before);
-        let values = &mut self.values;
-        let mut add = |expr: &Expr, cx: &mut Context<'_>| -> SqlAttempt<()> {
-            values.push(expr.eval(cx)?);
+        let Rows { layout, values, count, .. } = self;
+        values.truncate(*count * layout.computed);
+        if layout.computed == 0 {
+            return Ok(());
+        }
+        let mut places = layout.places.iter();
+        let mut add = |expr: &Expr| -> SqlAttempt<()> {
+            if let Some(KeyPlace::Computed(_)) = places.next() {
+                values.push(expr.eval(cx)?);
+            }
             Ok(())
         };
-        for key in plan.partition.iter().chain(&plan.order) {
-            add(&key.expr, cx)?;
-        }
+        plan.partition.iter().chain(&plan.order).try_for_each(|key| add(&key.expr))?;
         for call in &plan.calls {
-            for argument in &call.arguments {
-                add(argument, cx)?;
-            }
+            call.arguments.iter().try_for_each(&mut add)?;
             for edge in [&call.frame.start, &call.frame.end] {
                 if let Edge::Value { bound, .. } = edge {
-                    add(bound, cx)?;
+                    add(bound)?;
                 }
             }
         }
@@ -213,14 +277,14 @@ impl Rows {
 
     /// Adds the current row, whose values have been [computed](Self::evaluate).
     pub fn push(&mut self, frame: &Frame, slots: &[usize]) -> SqlResult<()> {
-        let own = self.values.tail(self.count * self.layout.width)?;
+        let own = self.values.tail(self.count * self.layout.computed)?;
         self.values_size += values_size(own);
         self.slots.push(frame, slots)?;
         self.count += 1;
         Ok(())
     }
 
-    /// Adds the current row with these values.
+    /// Adds the current row with these computed values.
     pub fn push_with(
         &mut self,
         values: impl IntoIterator<Item = Value>,
@@ -242,38 +306,81 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows have been put in order: their numbers by their places.
-    pub fn set_order(&mut self, order: Vec<usize>) {
-        self.order = order;
+    /// Packs the keys of the row that was added last: it is to be put in order.
+    pub fn rank_last(&mut self, plan: &WindowPlan) -> SqlResult<()> {
+        let number = self.count - 1;
+        let packed = self.packing.pack(keys_of(plan), |key| self.value_of(number, key))?;
+        self.is_unpacked |= packed.is_none();
+        if self.layout.has_text_keys {
+            for key in 0..self.layout.keys {
+                if let ValueRef::Bytes(text) = self.value_of(number, key)? {
+                    self.longest_key = self.longest_key.max(text.len());
+                }
+            }
+        }
+        self.ranked.push(Ranked { packed: packed.unwrap_or_default(), number });
+        Ok(())
+    }
+
+    /// Takes the rows out that are to be put in order.
+    pub fn take_ranked(&mut self) -> Vec<Ranked> {
+        if self.is_unpacked {
+            self.ranked.iter_mut().for_each(|ranked| ranked.packed = Packed::default());
+        }
+        std::mem::take(&mut self.ranked)
+    }
+
+    /// The rows have been put in order.
+    pub fn set_ranked(&mut self, ranked: Vec<Ranked>) {
+        self.ranked = ranked;
+    }
+
+    /// Whether what is packed of some row's keys says nothing.
+    pub fn is_unpacked(&self) -> bool {
+        self.is_unpacked
+    }
+
+    /// Bytes of what may have to be compared of a row's keys: none where what is packed decides.
+    pub fn compared_bytes(&self) -> usize {
+        if self.packing.is_exact && !self.is_unpacked { 0 } else { self.longest_key }
     }
 
     fn number(&self, place: usize) -> SqlResult<usize> {
-        if self.order.is_empty() { Ok(place) } else { Ok(*self.order.at(place)?) }
+        if self.ranked.is_empty() { Ok(place) } else { Ok(self.ranked.at(place)?.number) }
     }
 
-    /// The values of the row with a number.
-    fn values(&self, number: usize) -> SqlResult<&[Value]> {
-        let first = number * self.layout.width;
-        self.values.part(first..first + self.layout.width)
-    }
-
-    /// The values of the row at a place; fails if it is [wanted](Self::is_wanting) from now on.
-    fn values_at(&self, place: usize) -> SqlResult<&[Value]> {
-        match &self.pages {
-            None => self.values(self.number(place)?),
-            Some(pages) => pages.values(place),
+    /// A value of the row with a number.
+    fn value_of(&self, number: usize, value: usize) -> SqlResult<ValueRef<'_>> {
+        match *self.layout.places.at(value)? {
+            KeyPlace::Kept { number: slot, column } => self.slots.value(number, slot, column),
+            KeyPlace::Computed(computed) => {
+                Ok(self.values.at(number * self.layout.computed + computed)?.as_ref())
+            }
         }
     }
 
-    /// The keys of the row with a number: those of the partition, and those of the order.
-    pub fn keys(&self, number: usize) -> SqlResult<(&[Value], &[Value])> {
-        let keys = self.values(number)?.part(0..self.layout.keys)?;
-        Ok(keys.split_at(self.layout.partition))
+    /// A value of the row at a place; fails if the row is [wanted](Self::is_wanting) from now on.
+    fn value(&self, place: usize, value: usize) -> SqlResult<ValueRef<'_>> {
+        match &self.pages {
+            None => self.value_of(self.number(place)?, value),
+            Some(pages) => pages.value(place, *self.layout.places.at(value)?),
+        }
     }
 
-    /// The keys of the order of the row at a place.
-    pub fn order_at(&self, place: usize) -> SqlResult<&[Value]> {
-        self.values_at(place)?.part(self.layout.partition..self.layout.keys)
+    /// A key of the order of the row at a place.
+    pub fn order_key(&self, place: usize, key: usize) -> SqlResult<ValueRef<'_>> {
+        self.value(place, self.layout.partition + key)
+    }
+
+    /// Where the keys of the rows are, and how many of them divide the rows.
+    pub fn key_places(&self) -> (&[KeyPlace], usize) {
+        (self.layout.places.get(..self.layout.keys).unwrap_or_default(), self.layout.partition)
+    }
+
+    /// What is packed of the keys of the rows at two places.
+    fn packed(&self, one: usize, other: usize) -> Option<[Packed; 2]> {
+        let (one, other) = (self.ranked.get(one)?, self.ranked.get(other)?);
+        (!self.is_unpacked).then_some([one.packed, other.packed])
     }
 
     /// Whether the rows at two places are of one partition.
@@ -284,57 +391,109 @@ impl Rows {
         other: usize,
         watch: Watch<'_>,
     ) -> SqlResult<bool> {
-        let (one, other) = (self.keys(self.number(one)?)?.0, self.keys(self.number(other)?)?.0);
-        Ok(compare_keys(one, other, &plan.partition, watch).is_eq())
+        if let Some(packed) = self.packed(one, other)
+            && let [Some(one), Some(other)] =
+                packed.map(|packed| self.packing.beginning(packed, self.layout.partition))
+        {
+            return Ok(one == other);
+        }
+        for (key, spec) in plan.partition.iter().enumerate() {
+            if spec.compare(self.value(one, key)?, self.value(other, key)?, watch).is_ne() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// How the rows with two numbers are ordered.
+    /// How two rows are ordered that are to be put in order.
     pub fn compare(
+        &self,
+        plan: &WindowPlan,
+        left: &Ranked,
+        right: &Ranked,
+        watch: Watch<'_>,
+    ) -> SqlResult<Ordering> {
+        match left.packed.cmp(&right.packed) {
+            Ordering::Equal => {}
+            different => return Ok(different),
+        }
+        let decided = if self.is_unpacked { 0 } else { self.packing.decided };
+        for (key, spec) in keys_of(plan).enumerate().skip(decided) {
+            let (left, right) = (self.value_of(left.number, key)?, self.value_of(right.number, key)?);
+            match spec.compare(left, right, watch) {
+                Ordering::Equal => {}
+                different => return Ok(different),
+            }
+        }
+        Ok(Ordering::Equal)
+    }
+
+    /// How the rows at two places of one partition are ordered.
+    pub fn compare_order(
         &self,
         plan: &WindowPlan,
         left: usize,
         right: usize,
         watch: Watch<'_>,
     ) -> SqlResult<Ordering> {
-        let ((left_partition, left), (right_partition, right)) = (self.keys(left)?, self.keys(right)?);
-        let by_partition = compare_keys(left_partition, right_partition, &plan.partition, watch);
-        Ok(by_partition.then_with(|| compare_keys(left, right, &plan.order, watch)))
+        let mut decided = 0;
+        if let Some([left, right]) = self.packed(left, right) {
+            match left.cmp(&right) {
+                Ordering::Equal => decided = self.packing.decided.saturating_sub(self.layout.partition),
+                different => return Ok(different),
+            }
+        }
+        for (key, spec) in plan.order.iter().enumerate().skip(decided) {
+            match spec.compare(self.order_key(left, key)?, self.order_key(right, key)?, watch) {
+                Ordering::Equal => {}
+                different => return Ok(different),
+            }
+        }
+        Ok(Ordering::Equal)
     }
 
-    /// A call's arguments at a place.
-    pub fn arguments(&self, place: usize, call: usize) -> SqlResult<&[Value]> {
+    /// How many arguments a call has.
+    pub fn argument_count(&self, call: usize) -> SqlResult<usize> {
         let (first, end, _) = *self.layout.calls.at(call)?;
-        self.values_at(place)?.part(first..end)
+        Ok(end - first)
+    }
+
+    /// An argument of a call at a place.
+    pub fn argument(&self, place: usize, call: usize, argument: usize) -> SqlResult<ValueRef<'_>> {
+        let (first, end, _) = *self.layout.calls.at(call)?;
+        if first + argument < end { self.value(place, first + argument) } else { Ok(ValueRef::Null) }
     }
 
     /// The value that bounds the frame of a call at a place.
-    pub fn edge(&self, place: usize, call: usize, edge: usize) -> SqlResult<&Value> {
+    pub fn edge(&self, place: usize, call: usize, edge: usize) -> SqlResult<ValueRef<'_>> {
         let (_, _, edges) = self.layout.calls.at(call)?;
         match *edges.at(edge)? {
-            Some(value) => self.values_at(place)?.at(value),
-            None => Ok(&Value::Null),
+            Some(value) => self.value(place, value),
+            None => Ok(ValueRef::Null),
         }
     }
 
-    /// Makes the row at a place current; it is gone from here. Fails if it is [wanted](Self::is_wanting) from
-    /// now on.
-    pub fn restore(&mut self, place: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
-        match &mut self.pages {
-            None => {
-                let number = self.number(place)?;
-                self.slots.restore(number, slots, frame)
-            }
-            Some(pages) => pages.restore(place, slots, frame),
+    /// Makes the row at a place current. Fails if it is [wanted](Self::is_wanting) from now on.
+    pub fn show(&self, place: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
+        match &self.pages {
+            None => self.slots.show(self.number(place)?, slots, frame),
+            Some(pages) => pages.show(place, slots, frame),
         }
     }
 
-    /// The values of the row with a number, its keys and the others.
-    pub fn parts(&self, number: usize) -> SqlResult<(&[Value], &[Value])> {
-        Ok(self.values(number)?.split_at(self.layout.keys))
+    /// The computed values of the row with a number: keys, and the others.
+    pub fn computed(&self, number: usize) -> SqlResult<(&[Value], &[Value])> {
+        let first = number * self.layout.computed;
+        Ok(self.values.part(first..first + self.layout.computed)?.split_at(self.layout.computed_keys))
     }
 
     /// Appends the slots of the row with a number to a record.
     pub fn append_slots(&self, number: usize, tables: &mut RowTables, out: &mut Vec<u8>) -> SqlResult<()> {
         self.slots.append_row(number, tables, out)
     }
+}
+
+/// The keys of a window, in the order in which they count.
+fn keys_of(plan: &WindowPlan) -> impl Iterator<Item = &SortKey> + Clone {
+    plan.partition.iter().chain(&plan.order)
 }

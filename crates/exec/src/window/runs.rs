@@ -1,17 +1,20 @@
 //! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one
-//! partition at a time. What is in memory then is one partition, or some [pages](super::pages) of it, and a
+//! partition at a time. A record has the computed keys, the slots, and the other computed values. What is in memory then is one partition, or some [pages](super::pages) of it, and a
 //! block or two of each run.
 
-use palisade_catalog::{Value, Watch};
-use palisade_expr::order::{SortKey, compare_keys};
+use std::sync::Arc;
+
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{Value, ValueRef};
+use palisade_expr::context::Frame;
+use palisade_expr::order::SortKey;
 use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::window::WindowPlan;
 use palisade_session::work::Work;
 
-use super::rows::Rows;
+use super::rows::{Ranked, Rows};
 use crate::ExecContext;
-use crate::sort::prefix_of;
 use crate::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use crate::spill::row::append_value_slot;
 
@@ -21,11 +24,11 @@ pub struct WindowRuns {
     /// Partition and order.
     keys: Vec<SortKey>,
     places: Vec<KeyPlace>,
-    /// The slots of a row, and the operator's own, which has what the row gives the calls until they are
-    /// computed.
+    /// How many of them divide the rows.
+    partition: usize,
+    /// The slots of a row, and the operator's own, which has what else was computed until the calls are.
     slots: Vec<usize>,
     runs: Option<SortedRuns>,
-    without_prefixes: bool,
     merger: Option<Merger>,
     /// The first row of the next partition.
     ahead: Rows,
@@ -34,24 +37,24 @@ pub struct WindowRuns {
 }
 
 impl WindowRuns {
-    /// Without rows yet.
+    /// Without rows yet, for `rows` of these slots.
     pub fn new(
         cx: &mut ExecContext<'_, '_>,
         plan: &WindowPlan,
-        slots: &[usize],
+        (rows, slots): (&Rows, &[usize]),
         memory: usize,
     ) -> WindowRuns {
         cx.execution.work.add(Work::CreatedTmpDiskTables, 1);
         cx.execution.work.add(Work::CreatedTmpFiles, 1);
-        let keys: Vec<SortKey> = plan.partition.iter().chain(&plan.order).cloned().collect();
+        let (places, partition) = rows.key_places();
         WindowRuns {
-            places: (0..keys.len()).map(KeyPlace::Computed).collect(),
-            keys,
+            places: places.to_vec(),
+            partition,
+            keys: plan.partition.iter().chain(&plan.order).cloned().collect(),
             slots: slots.iter().copied().chain([plan.slot]).collect(),
             runs: Some(SortedRuns::new(cx.execution.engine, memory)),
-            without_prefixes: false,
             merger: None,
-            ahead: Rows::new(plan),
+            ahead: rows.like(plan, slots),
             first_keys: Vec::new(),
         }
     }
@@ -62,15 +65,10 @@ impl WindowRuns {
     }
 
     /// Adds a row to the current run, the rows of which come in their order.
-    pub fn push(&mut self, rows: &Rows, number: usize) -> SqlResult<()> {
-        let (keys, others) = rows.parts(number)?;
-        let prefix = match (keys.first(), self.keys.first()) {
-            (Some(value), Some(key)) => prefix_of(value.as_ref(), key),
-            _ => None,
-        };
-        self.without_prefixes |= prefix.is_none();
-        self.writing()?.push(prefix.unwrap_or_default(), keys, |tables, out| {
-            rows.append_slots(number, tables, out)?;
+    pub fn push(&mut self, rows: &Rows, row: &Ranked) -> SqlResult<()> {
+        let (keys, others) = rows.computed(row.number)?;
+        self.writing()?.push(row.packed.high, keys, |tables, out| {
+            rows.append_slots(row.number, tables, out)?;
             append_value_slot(others, out);
             Ok(())
         })
@@ -81,59 +79,91 @@ impl WindowRuns {
         self.writing()?.end_run()
     }
 
-    /// All rows are in runs: they are read from now on. May ask to wait.
-    pub fn begin_reading(&mut self) -> SqlAttempt<()> {
+    /// All rows are in runs: they are read from now on. What was packed of the keys of some may say nothing.
+    /// May ask to wait.
+    pub fn begin_reading(&mut self, is_unpacked: bool) -> SqlAttempt<()> {
         self.writing()?.settle()?;
-        let merger = self.runs.take().map(|runs| Merger::new(runs, self.without_prefixes));
-        self.merger = merger;
+        self.merger = self.runs.take().map(|runs| Merger::new(runs, is_unpacked));
         Ok(())
     }
 
     /// Adds the rows of one partition to `rows`, to the end of it or of the rows. May ask to wait, and goes
     /// on with the same `rows`.
-    pub fn read_partition(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        plan: &WindowPlan,
-        rows: &mut Rows,
-    ) -> SqlAttempt<()> {
+    pub fn read_partition(&mut self, cx: &mut ExecContext<'_, '_>, rows: &mut Rows) -> SqlAttempt<()> {
+        let own = self.slots.len() - 1;
         loop {
             rows.make_room(cx, super::memory(cx))?;
-            if self.ahead.is_empty() && !self.read(cx, plan)? {
-                return rows.finish(cx);
-            }
-            if rows.is_empty() {
-                self.first_keys.clear();
-                self.first_keys.extend_from_slice(self.ahead.keys(0)?.0);
-            } else {
-                let (ahead, first) = (&self.ahead, &self.first_keys);
-                let compare = |watch: Watch<'_>| {
-                    Ok::<_, SqlError>(compare_keys(ahead.keys(0)?.0, first, &plan.partition, watch))
-                };
-                if cx.lend().in_one_go(|cx| cx.watched(compare))??.is_ne() {
+            if !self.ahead.is_empty() {
+                // It is the first row of the partition after that which is being read.
+                if !rows.is_empty() {
                     return rows.finish(cx);
                 }
+                rows.take_row_of(&mut self.ahead)?;
+                continue;
             }
-            rows.take_row_of(&mut self.ahead)?;
+            let Some(others) = self.read(cx)? else { return rows.finish(cx) };
+            let is_first = rows.is_empty() && self.first_keys.is_empty();
+            let is_next = is_first || !self.is_like_the_first(cx)?;
+            if is_next {
+                self.keep_keys(&cx.state.frame)?;
+            }
+            let computed = self.merger.as_ref().map_or(Ok(&[][..]), Merger::computed)?;
+            let values = computed.iter().chain(&*others).cloned();
+            let target = if is_next && !rows.is_empty() { &mut self.ahead } else { &mut *rows };
+            target.push_with(values, &cx.state.frame, self.slots.part(0..own)?)?;
             cx.take_turns(1)?;
         }
     }
 
-    /// Reads the next row in order; false at the end. May ask to wait.
-    fn read(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<bool> {
-        let WindowRuns { keys, places, slots, merger: Some(merger), ahead, .. } = self else {
-            return Ok(false);
-        };
+    /// Places the next row in order in the frame, and gives what was computed of it and is no key; `None` at
+    /// the end. May ask to wait.
+    fn read(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Option<Arc<[Value]>>> {
+        let WindowRuns { keys, places, slots, merger: Some(merger), .. } = self else { return Ok(None) };
         let order = MergePlan { keys, places, slots, wanted: usize::MAX, distinct: false };
         if !merger.next(cx, &order)? {
-            return Ok(false);
+            return Ok(None);
         }
-        let Slot::Values(others) = std::mem::take(cx.state.frame.slots.at_mut(plan.slot)?) else {
-            return Err(missing().into());
-        };
-        let values = merger.computed()?.iter().chain(&*others).cloned();
-        let own = slots.len() - 1;
-        ahead.push_with(values, &cx.state.frame, slots.part(0..own)?)?;
+        let own = slots.last().copied().unwrap_or_default();
+        match std::mem::take(cx.state.frame.slots.at_mut(own)?) {
+            Slot::Values(others) => Ok(Some(others)),
+            _ => Err(missing().into()),
+        }
+    }
+
+    /// A key of the row that was read.
+    fn key<'r>(&'r self, frame: &'r Frame, key: usize) -> SqlResult<ValueRef<'r>> {
+        match *self.places.at(key)? {
+            KeyPlace::Kept { number, column } => frame.slots.at(*self.slots.at(number)?)?.value(column),
+            KeyPlace::Computed(computed) => {
+                let merger = self.merger.as_ref().ok_or_else(missing)?;
+                Ok(merger.computed()?.at(computed)?.as_ref())
+            }
+        }
+    }
+
+    /// The row that was read is the first of its partition.
+    fn keep_keys(&mut self, frame: &Frame) -> SqlResult<()> {
+        let keys = (0..self.partition).map(|key| Ok(self.key(frame, key)?.to_owned()));
+        self.first_keys = keys.collect::<SqlResult<_>>()?;
+        Ok(())
+    }
+
+    /// Whether the row that was read is of one partition with the row whose keys were kept.
+    fn is_like_the_first(&self, cx: &mut ExecContext<'_, '_>) -> SqlResult<bool> {
+        let is_long = |value: ValueRef<'_>| matches!(value, ValueRef::Bytes(text) if text.len() > PIECE);
+        for (key, (spec, first)) in self.keys.iter().zip(&self.first_keys).enumerate() {
+            let value = self.key(&cx.state.frame, key)?;
+            let order = if is_long(value) && is_long(first.as_ref()) {
+                let value = value.to_owned();
+                cx.lend()
+                    .in_one_go(|cx| cx.watched(|watch| spec.compare(value.as_ref(), first.as_ref(), watch)))?
+            } else {
+                spec.compare(value, first.as_ref(), &mut |_| true)
+            };
+            if order.is_ne() {
+                return Ok(false);
+            }
+        }
         Ok(true)
     }
 
