@@ -199,6 +199,19 @@ impl Binder<'_> {
         }
     }
 
+    /// Notes a constant text that stands beside a TIME column and a date: it is converted to a date before the
+    /// first row.
+    pub(super) fn note_text_beside_dated_time(&mut self, bound: &Expr, with: &Expr) {
+        if bound.ty.is_text()
+            && self.is_known(bound)
+            && let Some(beside) = beside(with)
+        {
+            let beside = Some(Beside { ty: SqlType::DateTime { fsp: 6 }, ..beside });
+            let standing = Standing::Listed { numbers: true };
+            self.beforehand.push(Beforehand { constant: bound.clone(), beside, standing });
+        }
+    }
+
     /// The constants of a list in which a date or time is looked for: they are converted before the first
     /// row, and one that is none is the zero date or midnight; beside numbers a text that is no time is
     /// nothing.

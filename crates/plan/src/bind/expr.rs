@@ -19,6 +19,7 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
 use super::json::{document_as_decimal, json_as_integer};
 use super::literal::{charset_collation, text_literal};
+use super::scope::Clause;
 use super::types::{
     Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
     date_text_as_moment, member_as_text, text_length, transcode_to, variable_as_integer,
@@ -305,6 +306,10 @@ impl Binder<'_> {
         }
         let nullable = operand.nullable;
         Ok(match op {
+            // What is grouped by stays as it is.
+            UnaryOp::Not if self.is_key_above(&operand) => {
+                Expr::truth(Node::Not(Box::new(operand)), nullable)
+            }
             UnaryOp::Not => negation(chosen_as_number(operand)),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
@@ -399,6 +404,14 @@ impl Binder<'_> {
             matches!(arithmetic, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
         let node = Node::Arithmetic { op: arithmetic, numeric, left: Box::new(left), right: Box::new(right) };
         Expr::computed(node, ty, nullable || divides)
+    }
+
+    /// Whether an expression of HAVING or ORDER BY is one of GROUP BY.
+    fn is_key_above(&self, expr: &Expr) -> bool {
+        let scope = self.scopes.last();
+        scope.is_some_and(|scope| {
+            matches!(scope.clause, Clause::Having | Clause::Order) && scope.group.contains(expr)
+        })
     }
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {

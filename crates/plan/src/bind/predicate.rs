@@ -25,6 +25,15 @@ fn is_mixed_range(operand: &Expr, low: &Expr, high: &Expr) -> bool {
     number.ty.is_numeric() && text.ty.is_string() && !(operand.is_field() && text.is_constant())
 }
 
+/// Whether a TIME column is between a text and a date: MySQL takes all for dates then.
+fn is_moment_range(operand: &Expr, low: &Expr, high: &Expr) -> bool {
+    let is_date =
+        |ty: &SqlType| matches!(ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. });
+    matches!(operand.ty, SqlType::Time { .. })
+        && operand.is_field()
+        && (is_date(&low.ty) && high.ty.is_text() || low.ty.is_text() && is_date(&high.ty))
+}
+
 impl Binder<'_> {
     pub(super) fn compare_rows(
         &mut self,
@@ -105,7 +114,10 @@ impl Binder<'_> {
             return Ok(between_bounds(operand, domain, [low, high], between.negated));
         }
         // NOT BETWEEN of two bounds that are the same is no comparison with one.
-        if !between.negated || !low.ty.is_string() || !high.ty.is_string() {
+        if is_moment_range(&operand, &low, &high) {
+            self.note_text_beside_dated_time(&low, &operand);
+            self.note_text_beside_dated_time(&high, &operand);
+        } else if !between.negated || !low.ty.is_string() || !high.ty.is_string() {
             self.convert_beforehand(&low, &operand, Standing::Bound(Box::new(high.clone())));
             self.convert_beforehand(&high, &operand, Standing::Bound(Box::new(low.clone())));
         }
@@ -137,8 +149,13 @@ impl Binder<'_> {
             }
         }
         let has_null = low.ty == SqlType::Null || high.ty == SqlType::Null;
-        let low_domain = domain_of(&operand, &low, "between")?;
-        let high_domain = domain_of(&operand, &high, "between")?;
+        // Texts beside a number are numbers, whose collations do not matter.
+        let domain_of_bound = |bound: &Expr, other: &Expr| match domain_of(&operand, bound, "between") {
+            Err(_) if operand.ty.is_text() && other.ty.is_numeric() => Ok(Domain::Double),
+            domain => domain,
+        };
+        let low_domain = domain_of_bound(&low, &high)?;
+        let high_domain = domain_of_bound(&high, &low)?;
         let domain = match wider(low_domain, high_domain) {
             // Unlike a comparison with one of them, MySQL takes both for numbers here.
             Domain::YearOrDate => Domain::Double,
@@ -403,8 +420,9 @@ fn has_texts_and_nothing_exact(list: &[Expr]) -> bool {
     let is_exact = |ty: &SqlType| {
         matches!(ty, SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year | SqlType::Decimal { .. })
     };
-    let has_none = list.iter().all(|item| item.is_constant() && !is_exact(&item.ty));
-    has_none && list.iter().any(is_constant_text) && list.iter().all(|item| item.ty != SqlType::Json)
+    let is_text = |item: &Expr| item.ty.is_string() && item.ty != SqlType::Json;
+    let has_none = list.iter().all(|item| item.is_same_for_all_rows() && !is_exact(&item.ty));
+    has_none && list.iter().any(is_text) && list.iter().all(|item| item.ty != SqlType::Json)
 }
 
 /// Whether a value is a whole number that is no column's: in a list of constant texts and doubles it is looked
