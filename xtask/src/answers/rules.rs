@@ -9,9 +9,9 @@ mod asked;
 use self::asked::{
     behind_alias, calls, calls_extreme, different_rows, differs_in_types_of_null_and_years,
     differs_only_in_values, differs_only_where, differs_only_where_theirs, fails_as_time, has_digits_of_type,
-    is_query, names_a_cast, only_theirs, parted, same_but_for_case, same_but_for_conversions,
-    same_but_for_warnings, same_in_another_order, same_with_each_warning_once, same_with_rows_of_3156,
-    without_row,
+    is_query, is_time_between_text_and_date, names_a_cast, only_theirs, parted, same_but_for_case,
+    same_but_for_conversions, same_but_for_warnings, same_in_another_order, same_with_each_warning_once,
+    same_with_rows_of_3156, without_row,
 };
 use super::between;
 use super::compare::{Difference, Reply};
@@ -226,9 +226,11 @@ const RULES: &[Rule] = &[
             let conversions = |code: &str, _: &str| matches!(code, "1292" | "1441");
             let text = case.step.text();
             let has_null = text.contains(" BETWEEN NULL ") || text.contains(" AND NULL");
+            let is_about_bounds = has_null || case.theirs.warnings.iter().any(refused);
             text.contains(" BETWEEN ")
-                && (has_null || case.theirs.warnings.iter().any(refused))
-                && same_but_for_warnings(case, conversions)
+                && is_about_bounds
+                && (same_but_for_warnings(case, conversions)
+                    || case.difference == Difference::Rows && is_time_between_text_and_date(text))
         },
     },
     Rule {
@@ -277,7 +279,7 @@ const RULES: &[Rule] = &[
         name: "What COALESCE, IF and CASE choose among one ENUM or SET and NULL is said to be a text",
         accepts: |case| {
             let text = case.step.text();
-            let chooses = ["IF(", "CASE", "COALESCE("].iter().any(|choice| text.contains(choice));
+            let chooses = ["IF(", "CASE", "COALESCE(", "IFNULL("].iter().any(|choice| text.contains(choice));
             let mut pairs = case.ours.columns.iter().zip(&case.theirs.columns);
             case.difference == Difference::Types
                 && chooses

@@ -44,6 +44,16 @@ pub(super) fn names_a_cast(text: &str) -> bool {
         || named.trim_start_matches('(').get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
 }
 
+/// Whether a column of type TIME is between a text and a date: MySQL takes all for dates.
+pub(super) fn is_time_between_text_and_date(text: &str) -> bool {
+    let Some((before, after)) = text.split_once(" BETWEEN ") else { return false };
+    let operand = before.trim_end_matches(" NOT").rsplit([' ', '(']).next().unwrap_or(before);
+    let Some((low, high)) = after.split_once(" AND ") else { return false };
+    let is_date = |bound: &str| bound.starts_with("DATE'") || bound.starts_with("TIMESTAMP'");
+    matches!(operand, "t" | "t2" | "t3" | "c_time")
+        && (is_date(low) && high.starts_with('\'') || low.starts_with('\'') && is_date(high))
+}
+
 /// Whether the peer alone says that a date in a list is no time.
 pub(super) fn fails_as_time(case: &Case) -> bool {
     match &case.theirs.answer {
