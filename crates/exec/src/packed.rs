@@ -27,8 +27,7 @@ pub struct KeyPacking {
 /// What rows are compared by first: [`KeyPacking::pack`] gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Packed {
-    /// The beginning of the first key, if nothing else.
-    pub high: u64,
+    high: u64,
     low: u64,
 }
 
@@ -37,7 +36,8 @@ impl Packed {
         Packed { high: (bits >> 64) as u64, low: bits as u64 }
     }
 
-    fn bits(self) -> u128 {
+    /// As one number.
+    pub fn bits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 }

@@ -165,6 +165,10 @@ pub struct SortState {
     next: usize,
     /// What has been written to a file.
     runs: Option<Box<SortedRuns>>,
+    /// How many bytes the first keys had in common when the last run was written, and whether it was as many
+    /// each time. If not, what is packed of the rows of two runs cannot be compared.
+    common_of_runs: Option<usize>,
+    is_mixed: bool,
 }
 
 /// Why the rows that are held are put in order.
@@ -226,6 +230,8 @@ impl SortState {
             phase: Phase::Collecting,
             next: 0,
             runs: None,
+            common_of_runs: None,
+            is_mixed: false,
         }
     }
 
@@ -312,11 +318,13 @@ impl SortState {
             cx.session.charge(self.size())?;
             cx.take_turns(1)?;
         };
-        // Beginnings that go to a file are compared with those of other runs.
-        let stays = reason != Reason::Full && self.runs.is_none();
-        let common = self.common.as_ref().map(|(_, common)| *common);
-        self.phase = Phase::Ranking { next: 0, from: common.filter(|_| stays).unwrap_or(0), reason };
+        self.phase = Phase::Ranking { next: 0, from: self.common_bytes().unwrap_or(0), reason };
         Ok(())
+    }
+
+    /// How many bytes the first keys have in common, if they are texts.
+    fn common_bytes(&self) -> Option<usize> {
+        self.common.as_ref().map(|(_, common)| *common)
     }
 
     /// Finds the beginnings of first keys that are texts, and begins to put the rows in order.
@@ -492,9 +500,12 @@ impl SortState {
 
     /// Writes the rows as a run.
     fn write(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        let common = self.common_bytes();
         let (Phase::Writing { next, reason }, Some(keys)) = (&mut self.phase, &mut self.keys) else {
             return Ok(());
         };
+        self.is_mixed |= self.runs.is_some() && self.common_of_runs != common;
+        self.common_of_runs = common;
         let runs = self.runs.get_or_insert_with(|| {
             cx.execution.work.add(Work::CreatedTmpFiles, 1);
             Box::new(SortedRuns::new(cx.execution.engine, memory(cx)))
@@ -502,7 +513,7 @@ impl SortState {
         while let Some(Ranked { packed, row }) = self.ranked.get(*next) {
             runs.make_room()?;
             let append = |tables: &mut _, out: &mut _| self.rows.append_row(*row, tables, out);
-            runs.push(packed.high, keys.computed_of(*row)?, append)?;
+            runs.push(packed.bits(), keys.computed_of(*row)?, append)?;
             *next += 1;
             cx.take_turns(1)?;
         }
@@ -527,7 +538,7 @@ impl SortState {
         cx.execution.work.add(Work::SortScan, 1);
         cx.execution.work.add(Work::SortRows, runs.rows().min(self.wanted.unwrap_or(usize::MAX)) as u64);
         if let Some(runs) = self.runs.take() {
-            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.is_unpacked)));
+            self.phase = Phase::Merging(Box::new(Merger::new(*runs, self.is_unpacked || self.is_mixed)));
         }
         Ok(())
     }

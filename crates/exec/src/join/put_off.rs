@@ -230,7 +230,7 @@ impl InOrder {
                         runs.end_run()?;
                     }
                     let (frame, slots) = (&cx.state.frame, &self.slots);
-                    runs.push(number, &[], |tables, out| append_slots(frame, slots, tables, out))?;
+                    runs.push(number.into(), &[], |tables, out| append_slots(frame, slots, tables, out))?;
                     (self.pending, self.last) = (false, number);
                     continue;
                 }

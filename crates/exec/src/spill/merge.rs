@@ -73,7 +73,7 @@ impl SortedRuns {
     /// slots.
     pub fn push(
         &mut self,
-        prefix: u64,
+        prefix: u128,
         computed: &[Value],
         append_slots: impl FnOnce(&mut RowTables, &mut Vec<u8>) -> SqlResult<()>,
     ) -> SqlResult<()> {
@@ -125,7 +125,7 @@ pub struct MergePlan<'p> {
 /// A row of a record.
 #[derive(Debug, Default)]
 struct RowImage {
-    prefix: u64,
+    prefix: u128,
     computed: Vec<Value>,
     slots: Vec<SlotImage>,
 }
@@ -133,7 +133,8 @@ struct RowImage {
 impl RowImage {
     fn read(&mut self, record: &[u8], width: usize) -> SqlResult<()> {
         let mut reader = Reader::new(record);
-        self.prefix = reader.u64().map_err(|_| damaged())?;
+        let mut word = || reader.u64().map(u128::from).map_err(|_| damaged());
+        self.prefix = word()? | word()? << u64::BITS;
         self.computed.clear();
         read_values(&mut reader, &mut self.computed)?;
         self.slots.clear();

@@ -185,7 +185,7 @@ impl Pages {
         self.pages.at(number)?.used.set(self.clock.get());
         self.in_memory.push(number);
         self.wanted.set(None);
-        while self.bytes > self.memory / 2 && self.in_memory.len() > LEAST_IN_MEMORY {
+        while self.bytes > self.memory / 4 && self.in_memory.len() > LEAST_IN_MEMORY {
             self.drop_oldest()?;
         }
         Ok(cx.session.charge(self.bytes)?)

@@ -67,7 +67,7 @@ impl WindowRuns {
     /// Adds a row to the current run, the rows of which come in their order.
     pub fn push(&mut self, rows: &Rows, row: &Ranked) -> SqlResult<()> {
         let (keys, others) = rows.computed(row.number)?;
-        self.writing()?.push(row.packed.high, keys, |tables, out| {
+        self.writing()?.push(row.packed.bits(), keys, |tables, out| {
             rows.append_slots(row.number, tables, out)?;
             append_value_slot(others, out);
             Ok(())
@@ -92,7 +92,9 @@ impl WindowRuns {
     pub fn read_partition(&mut self, cx: &mut ExecContext<'_, '_>, rows: &mut Rows) -> SqlAttempt<()> {
         let own = self.slots.len() - 1;
         loop {
-            rows.make_room(cx, super::memory(cx))?;
+            // The blocks of the runs take a part of it.
+            let memory = super::memory(cx);
+            rows.make_room(cx, memory - memory / 4)?;
             if !self.ahead.is_empty() {
                 // It is the first row of the partition after that which is being read.
                 if !rows.is_empty() {
