@@ -229,6 +229,9 @@ pub async fn send_rows(
             if sink.wants_flush() {
                 cx.show_plan();
                 sink.flush().await?;
+                if let Some(deadline) = sink.new_deadline() {
+                    cx.state.deadline = deadline;
+                }
             }
         }
         pending = false;

@@ -137,7 +137,7 @@ pub enum CompletionType {
 }
 
 /// The flags of `optimizer_switch` that the planner obeys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the flag")]
 pub struct OptimizerSwitches {
     pub index_merge: bool,
@@ -175,6 +175,39 @@ impl OptimizerSwitches {
             prefer_ordering_index: is_on("prefer_ordering_index=on"),
             derived_condition_pushdown: is_on("derived_condition_pushdown=on"),
         }
+    }
+}
+
+/// The flags in the order of their bits. A new flag comes last.
+fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 10] {
+    [
+        &mut switches.index_merge,
+        &mut switches.index_merge_union,
+        &mut switches.index_merge_sort_union,
+        &mut switches.block_nested_loop,
+        &mut switches.semijoin,
+        &mut switches.use_index_extensions,
+        &mut switches.derived_merge,
+        &mut switches.use_invisible_indexes,
+        &mut switches.prefer_ordering_index,
+        &mut switches.derived_condition_pushdown,
+    ]
+}
+
+impl OptimizerSwitches {
+    /// A bit for each flag that is on.
+    pub fn bits(mut self) -> u32 {
+        let numbered = flags(&mut self).into_iter().enumerate();
+        numbered.fold(0, |bits, (number, flag)| bits | u32::from(*flag) << number)
+    }
+
+    /// The switches of [`bits`](Self::bits); `None` if there is a bit that no flag has.
+    pub fn from_bits(bits: u32) -> Option<OptimizerSwitches> {
+        let mut switches = OptimizerSwitches::default();
+        let all = flags(&mut switches);
+        let count = all.len();
+        all.into_iter().enumerate().for_each(|(number, flag)| *flag = bits >> number & 1 == 1);
+        (bits >> count == 0).then_some(switches)
     }
 }
 

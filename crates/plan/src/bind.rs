@@ -65,6 +65,7 @@ use self::dependence::Derived;
 use crate::conditions::OuterSlots;
 use crate::logical::LogicalQuery;
 use crate::lower::Planner;
+use crate::outline::Outline;
 use crate::pace::Pace;
 use crate::purpose::Purpose;
 use crate::reads::TableReads;
@@ -205,6 +206,8 @@ pub struct Binder<'a> {
     pub hints: Option<hints::StatementHints>,
     /// Whether the plan is explained: its operators are [noted](crate::note).
     pub notes: bool,
+    /// What its planner is held to.
+    pub outline: Option<Arc<Outline>>,
     /// Columns that blocks read of enclosing ones, as EXPLAIN tells of them.
     pub outer_references: Vec<SqlError>,
 }
@@ -255,6 +258,7 @@ impl<'a> Binder<'a> {
             pace: Pace::new(view.state, host, gives_way),
             hints: hints.cloned(),
             notes: false,
+            outline: None,
             outer_references: Vec::new(),
         }
     }
@@ -340,6 +344,7 @@ impl<'a> Binder<'a> {
         let subqueries = statement.subqueries;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
+        planner.outline = self.outline;
         planner.switches = switches;
         let told = self.notes.then(|| {
             let text = query.as_ref().map(|query| Writer::new(&subqueries).statement(query));

@@ -122,7 +122,7 @@ impl JoinPlanner<'_, '_> {
     /// Once the statement is to end what comes out is nothing: the caller asks
     /// [`checkpoint`](crate::pace::Pace::checkpoint), which fails.
     pub fn plan(&self, tree: &JoinTree, conditions: Vec<Expr>) -> Joined {
-        let planning = Planning {
+        let mut planning = Planning {
             planner: self,
             conjuncts: Cell::new(0),
             known: RefCell::default(),
@@ -130,7 +130,9 @@ impl JoinPlanner<'_, '_> {
             sizes: Sizes::of(tree, self.joining.group.is_some()),
             looks: Looks::default(),
             part: Cell::new(1.0),
+            outlined: None,
         };
+        planning.outlined = planning.outlined_joins();
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
         let planned = planning.whole(tree, pool);
         let groups = self.joining.group.as_deref().map(|columns| planning.groups(columns, planned.rows));
@@ -180,12 +182,41 @@ struct Planning<'p, 'a, 't> {
     looks: Looks,
     /// Which part of the rows is wanted, where not all are.
     part: Cell<f64>,
+    /// The joins of the block in the outline that the planner is held to, if there is one.
+    outlined: Option<Vec<OutlinedJoin>>,
+}
+
+/// A join of an outline.
+struct OutlinedJoin {
+    left: TableSet,
+    right: TableSet,
+    hashes: bool,
 }
 
 impl<'a, 't> Planning<'_, 'a, 't> {
     /// The planner of the statement.
     fn statement(&self) -> &Planner<'a> {
         self.planner.planner
+    }
+
+    /// The joins of the block in the outline that the planner is held to.
+    fn outlined_joins(&self) -> Option<Vec<OutlinedJoin>> {
+        let outline = self.statement().outline.as_ref()?;
+        let joins = outline.joins().map(|join| OutlinedJoin {
+            left: self.in_slots(&join.left),
+            right: self.in_slots(&join.right),
+            hashes: join.hashes,
+        });
+        Some(joins.filter(|join| !join.left.is_empty() && !join.right.is_empty()).collect())
+    }
+
+    /// What a join costs in addition that an outline does not have.
+    fn departure(&self, left: TableSet, right: TableSet, hashes: bool) -> f64 {
+        let is_same = |join: &OutlinedJoin| join.left == left && join.right == right && join.hashes == hashes;
+        match &self.outlined {
+            Some(joins) if !joins.iter().any(is_same) => cost::EXCLUDED,
+            _ => 0.0,
+        }
     }
 
     fn is_over(&self, units: usize) -> bool {
@@ -387,11 +418,13 @@ impl<'a, 't> Planning<'_, 'a, 't> {
             JoinKind::Inner | JoinKind::Left => (inner, alone.clone()),
             JoinKind::Semi | JoinKind::Anti => (inner.until_first(), alone.until_first()),
         };
-        let nested_cost = nested_cost(&left, &inner, &repeated, rows);
+        let nested_cost =
+            nested_cost(&left, &inner, &repeated, rows) + self.departure(tables, right_tables, false);
         let equality = |conjunct| planned::Conjunct::equality(conjunct, tables, right_tables, bound);
         let keys: Vec<Equality> = rest.iter().filter_map(equality).collect();
         let nested_weight = self.weighed(left.startup + inner.startup, nested_cost, want);
-        let (startup, cost) = (hash_startup(&left, &alone), hash_cost(&left, &alone, rows));
+        let departure = self.departure(tables, right_tables, true);
+        let (startup, cost) = (hash_startup(&left, &alone), hash_cost(&left, &alone, rows) + departure);
         if !keys.is_empty()
             && self.may_hash(tables, right_tables)
             && self.weighed(startup, cost, want) < nested_weight
@@ -400,7 +433,7 @@ impl<'a, 't> Planning<'_, 'a, 't> {
                 && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
                 && self.is_free(right, right_tables);
             rest.retain(|conjunct| !keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, conjunct)));
-            return hashed(left, alone, Hashing { kind, keys, rest, keeps }, rows);
+            return hashed(left, alone, Hashing { kind, keys, rest, keeps, departure }, rows);
         }
         Planned {
             rows,
@@ -421,12 +454,14 @@ struct Hashing {
     rest: Pool,
     /// See [`Operator::HashJoin`].
     keeps: bool,
+    /// What it costs in addition, if an outline has no such join.
+    departure: f64,
 }
 
 /// A hash join, which is built of its right side.
 fn hashed<'t>(left: Planned<'t>, right: Planned<'t>, join: Hashing, rows: f64) -> Planned<'t> {
-    let Hashing { kind, keys, rest, keeps } = join;
-    let cost = hash_cost(&left, &right, rows);
+    let Hashing { kind, keys, rest, keeps, departure } = join;
+    let cost = hash_cost(&left, &right, rows) + departure;
     let build = right.cost + right.rows * cost::HASHED_ROW;
     Planned {
         rows,

@@ -26,6 +26,7 @@
 //! | `examined` | how many rows a plan would examine |
 //! | [`note`] | what EXPLAIN tells of operators |
 //! | [`rewritten`] | the statement as rules have rewritten it, as SQL |
+//! | [`outline`] | what was decided of a plan, to decide it again |
 //! | [`purpose`] | what is done with the rows, as EXPLAIN tells it |
 //! | [`shown`] | a plan that is being executed, to be shown |
 //!
@@ -47,6 +48,7 @@ pub mod join;
 pub mod logical;
 pub mod lower;
 pub mod note;
+pub mod outline;
 pub mod pace;
 pub mod parallel;
 pub mod point;

@@ -20,6 +20,7 @@ use super::logical::{
     Block, Body, Combination, Distinct, Grouping, JoinTree, Leaf, LogicalQuery, LogicalRecursion, Order,
     Projection,
 };
+use super::outline::Outline;
 use super::parallel::InParts;
 use super::premise::{Premise, rows_of};
 use super::remembered::deciding_columns;
@@ -41,6 +42,8 @@ pub struct Planner<'a> {
     pub switches: OptimizerSwitches,
     /// Whether operators are [noted](super::note).
     pub notes: bool,
+    /// What it is held to.
+    pub outline: Option<Arc<Outline>>,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
     /// Queries that are tables of other ones and have been planned, by their slots.
@@ -92,6 +95,7 @@ impl<'a> Planner<'a> {
             premises,
             switches: OptimizerSwitches::default(),
             notes: false,
+            outline: None,
             outer,
             tables: HashMap::new(),
         }

@@ -13,6 +13,7 @@
 //! plan that finds each of its rows by a unique key has none, and nothing is tested.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_catalog::Value;
 use palisade_catalog::histogram::Histogram;
@@ -52,6 +53,8 @@ enum Subject {
     Condition(Arc<Table>, Spread),
     /// What this parameter says: that of a LIMIT.
     Parameter(usize),
+    /// One while the statement keeps the plan that this one was held to, and none after that.
+    Kept(Arc<AtomicBool>),
 }
 
 /// A condition on a column, and how the values of the column are spread.
@@ -68,6 +71,11 @@ pub struct Spread {
 }
 
 impl Premise {
+    /// The statement keeps the plan that this one was held to, as long as `stands` says so.
+    pub fn stands(stands: Arc<AtomicBool>) -> Premise {
+        Premise { subject: Subject::Kept(stands), least: 1.0, most: 1.0 }
+    }
+
     /// A parameter of a LIMIT says about so many rows.
     pub fn limit(parameter: usize, rows: f64) -> Premise {
         Premise { subject: Subject::Parameter(parameter), least: lower(rows), most: upper(rows) }
@@ -123,6 +131,7 @@ pub fn hold(
         let new = || Looker::new(session, host);
         let rows = match subject {
             Subject::Table(table) => Some(table.magnitude() as f64),
+            Subject::Kept(stands) => Some(f64::from(u8::from(stands.load(Ordering::Relaxed)))),
             Subject::Parameter(number) => parameters.get(*number).and_then(rows_of),
             Subject::Path(table, access) => {
                 looker.get_or_insert_with(new).rows(host, parameters, table, access)

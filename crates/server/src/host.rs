@@ -29,6 +29,7 @@ use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_session::environment::Beside;
 use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
+use palisade_sql::stability::{KeptPlan, KeptPlans};
 use palisade_sql::{
     Access, Administration, Authorization, Awaited, BoxFuture, Completion, Diagnostics, FileSource,
     FileTarget, Files, ForeignKeyFailure, Processes, ResultSink, RunningStatement, Scope, Services, Session,
@@ -63,6 +64,8 @@ pub struct ServerHost {
     pub secrets: Arc<Secrets>,
     /// The storage engine.
     pub engine: Arc<Engine>,
+    /// The plans that statements keep, once there is a query processor.
+    kept_plans: OnceLock<Arc<KeptPlans>>,
     /// Named locks of all sessions.
     pub named_locks: Arc<NamedLocks>,
     /// Completed when the server is to shut down.
@@ -106,6 +109,7 @@ impl ServerHost {
             accounts: Accounts::default(),
             secrets: Arc::new(secrets),
             engine,
+            kept_plans: OnceLock::new(),
             named_locks: Arc::default(),
             shutdown: Event::new(),
             prepared_statements: PreparedCount::default(),
@@ -170,6 +174,20 @@ impl ServerHost {
             true => Ok(()),
             false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, named)),
         }
+    }
+
+    /// These are the plans that statements keep, as long as `palisade_plan_stability` is ON.
+    pub fn follow_plan_stability(&self, plans: &Arc<KeptPlans>) {
+        let plans = self.kept_plans.get_or_init(|| plans.clone());
+        if plans.turn(self.globals.load().bool(sysvar::PALISADE_PLAN_STABILITY)) {
+            // Those that were made before do not know what is kept.
+            self.engine.outdate_plans();
+        }
+    }
+
+    /// The statements whose plans are kept.
+    pub fn kept_plans(&self) -> Vec<KeptPlan> {
+        self.kept_plans.get().map_or_else(Vec::new, |plans| plans.list())
     }
 
     /// Seconds since the server started, and since FLUSH STATUS or that.
@@ -324,6 +342,11 @@ impl SystemVariables for ServerHost {
                 self.globals.set(id, before.get(id).clone());
             }
             followed?;
+        }
+        if id == sysvar::PALISADE_PLAN_STABILITY
+            && let Some(plans) = self.kept_plans.get()
+        {
+            self.follow_plan_stability(plans);
         }
         if id == sysvar::OFFLINE_MODE && self.globals.load().bool(id) {
             self.connections.kill_others();

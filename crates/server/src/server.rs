@@ -15,7 +15,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::{Engine, EngineConfig, PageSize, WorkerInbox};
 use palisade_io::{FileSystem, OsFileSystem, Placement};
 use palisade_protocol::response::encode_early_error;
-use palisade_sql::Sql;
+use palisade_sql::{Sql, SqlResult};
 use tokio::runtime::{EnterGuard, Handle, Runtime};
 use tracing::{info, warn};
 
@@ -108,11 +108,18 @@ pub fn run_on(
         Ok((_, passed_over)) => warn!("{passed_over} bindings of mysql.palisade_bindings are no statements"),
         Err(error) => warn!("cannot read the bindings of statements: {}", error.message),
     }
+    match runtime.block_on(sql.load_kept_plans()) {
+        Ok(0) => {}
+        Ok(passed_over) => warn!("{passed_over} rows of mysql.palisade_plans say no plan"),
+        Err(error) => warn!("cannot read the plans that statements keep: {}", error.message),
+    }
+    host.follow_plan_stability(sql.kept_plans());
     // The tables of the logs are made with those of the accounts.
     host.follow_query_logs(Which::Both).map_err(|error| error.message)?;
-    let server = Arc::new(Server { host: host.clone(), sql });
+    let server = Arc::new(Server { host: host.clone(), sql: sql.clone() });
     let workers = start_workers(&host, ground.processors, runtime.handle())?;
     runtime.spawn(reap(host.clone()));
+    runtime.spawn(save_plans(sql.clone()));
     let listeners = runtime.block_on(async { bound.listen() })?;
     ready(&listeners);
     pool_dump::at_start(&engine, &host.globals.load());
@@ -120,6 +127,7 @@ pub fn run_on(
     info!("shutting down");
     drop(listeners);
     runtime.block_on(farewell(&host, &workers));
+    warn_unsaved(&runtime.block_on(sql.save_kept_plans()));
     let left = workers.stop(LAST_WAIT);
     drop(server);
     match left {
@@ -321,6 +329,27 @@ async fn reap(host: Arc<ServerHost>) {
     loop {
         every_second.tick().await;
         host.connections.reap(begun.elapsed().as_secs());
+    }
+}
+
+/// Writes every few seconds what has changed of the plans that statements keep.
+async fn save_plans(sql: Arc<Sql>) {
+    let mut every_few_seconds = tokio::time::interval(Duration::from_secs(5));
+    let mut has_failed = false;
+    loop {
+        every_few_seconds.tick().await;
+        let saved = sql.save_kept_plans().await;
+        // One that cannot write is not to fill the log.
+        if !has_failed {
+            warn_unsaved(&saved);
+        }
+        has_failed = saved.is_err();
+    }
+}
+
+fn warn_unsaved(saved: &SqlResult<()>) {
+    if let Err(error) = saved {
+        warn!("cannot write the plans that statements keep: {}", error.message);
     }
 }
 

@@ -7,12 +7,14 @@
 //! | `accounts` | privileges and attributes of accounts |
 //! | `metrics` | INNODB_METRICS, RESOURCE_GROUPS |
 //! | [`locks`] | INNODB_TRX, data_locks, data_lock_waits |
+//! | `kept_plans` | the plans that statements keep |
 //! | `host_cache` | host_cache, which is empty |
 //! | `tls` | tls_channel_status |
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 
 mod accounts;
 mod host_cache;
+mod kept_plans;
 pub mod locks;
 mod metrics;
 mod processes;
@@ -56,6 +58,7 @@ pub static REGISTRY: Registry<FromServer> = Registry {
     listed: &[
         processes::TABLES,
         metrics::TABLES,
+        kept_plans::TABLES,
         locks::TABLES,
         variables::TABLES,
         accounts::TABLES,

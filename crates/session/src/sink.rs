@@ -135,6 +135,12 @@ pub trait ResultSink: Send {
         false
     }
 
+    /// When the statement is to end from now on, in microseconds since 1970, if that has changed since it was
+    /// asked last. Asked after each [`flush`](Self::flush).
+    fn new_deadline(&mut self) -> Option<Option<i64>> {
+        None
+    }
+
     /// Whether the client may be asked for files of its own (LOAD DATA LOCAL).
     fn takes_client_files(&self) -> bool {
         false

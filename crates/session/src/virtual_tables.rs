@@ -111,7 +111,8 @@ impl VirtualRows {
         table: &TableDecl,
         mut wanted: Wanted,
     ) -> SqlResult<VirtualRows> {
-        let is_storage = table.name == "FILES" || table.name.starts_with("INNODB_");
+        let is_storage = table.name == "FILES"
+            || ["INNODB_", "PALISADE_"].iter().any(|family| table.name.starts_with(family));
         if is_storage && source.session.state.is_restricted() && table.schema == INFORMATION_SCHEMA {
             source.host.check_sees_storage(source.session.state)?;
         }

@@ -134,6 +134,8 @@ impl Sql {
         let mut internal = InternalSession::new(self);
         let changed = self.write_binding(&mut internal, binding, &bound, hints).await;
         internal.end().await;
+        let (database, digest) = &bound;
+        self.kept_plans().forget(database, digest);
         self.engine().outdate_plans();
         changed.map(|()| Completion::default())
     }
@@ -233,8 +235,17 @@ impl Sql {
 
 /// What a statement is known by; none if it is too long.
 fn identity(database: Option<&str>, text: &[u8], options: &ParseOptions) -> Option<Identity> {
+    let digest = digest_by(text, options)?;
+    Some((database.unwrap_or_default().to_owned(), digest))
+}
+
+/// The text of a statement's digest; none if it is too long.
+pub(crate) fn digest_of(text: &[u8], session: &Session) -> Option<Vec<u8>> {
+    digest_by(text, &parse_options(session))
+}
+
+fn digest_by(text: &[u8], options: &ParseOptions) -> Option<Vec<u8>> {
     let mut digest = Vec::new();
     digest_text(text, options, LONGEST_DIGEST, &mut digest);
-    let database = database.unwrap_or_default().to_owned();
-    (digest.len() < LONGEST_DIGEST).then_some((database, digest))
+    (digest.len() < LONGEST_DIGEST).then_some(digest)
 }

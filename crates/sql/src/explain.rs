@@ -29,6 +29,7 @@ use palisade_expr::error::not_supported;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 use palisade_plan::bind::Binder;
+use palisade_plan::outline::Outline;
 use palisade_plan::parallel::DividedFrom;
 use palisade_plan::purpose::Purpose;
 use palisade_plan::shown::Running;
@@ -149,7 +150,12 @@ impl Sql {
         let text = session.own_text.clone();
         let text = text.as_deref().and_then(|text| text.get(explain.at..));
         let own = self.enter_binding(session, text);
-        let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await;
+        let identity = match (&own, statement) {
+            (None, Statement::Query(_)) => self.kept_by(session, text, parameters),
+            _ => None,
+        };
+        let kept = identity.and_then(|identity| self.kept_plans().outline(&identity));
+        let explained = self.explained(session, statement, parameters, kept).await;
         self.leave_binding(session, own);
         let mut explained = explained?;
         if explain.analyze {
@@ -187,6 +193,27 @@ impl Sql {
             return Ok(Completion::default());
         }
         send_text(&text, sink)
+    }
+
+    /// The plan that is explained: the one that the statement keeps, if there is one that can be made.
+    async fn explained(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        kept: Option<Arc<Outline>>,
+    ) -> SqlResult<Explained> {
+        if let Some(kept) = kept {
+            let held = |mut binder: Binder<'_>| {
+                binder.outline = Some(kept.clone());
+                Explained::new(binder, statement)
+            };
+            let explained = self.bound(session, parameters, held).await?;
+            if Outline::of(explained.plan()).is_some_and(|made| made == *kept) {
+                return Ok(explained);
+            }
+        }
+        self.bound(session, parameters, |binder| Explained::new(binder, statement)).await
     }
 
     /// EXPLAIN FOR CONNECTION: the plan by which another session executes a statement now. Nothing is sent

@@ -6,6 +6,9 @@
 //! | [`sql`] | [`Sql::query`], [`Sql::prepare`], [`Sql::execute`] |
 //! | `dispatch` | which room executes a statement that is neither a query nor a change of rows |
 //! | [`plan_cache`] | parsed statements and their plans, shared by the sessions of a worker |
+//! | `bindings` | CREATE BINDING: statements that are planned by hints which are not in their texts |
+//! | [`stability`] | statements that keep their plan until another one has proved to be faster |
+//! | `planning` | making a plan where none is kept |
 //! | `preparable` | which statements can be prepared |
 //! | `point`, `explain` | the short path of one row by its key; EXPLAIN |
 //! | [`locks`] | LOCK TABLES |
@@ -39,11 +42,13 @@ pub mod host;
 pub mod internal;
 pub mod locks;
 pub mod plan_cache;
+mod planning;
 mod point;
 mod preparable;
 pub mod session;
 pub mod show;
 pub mod sql;
+pub mod stability;
 mod statement_end;
 mod values;
 pub mod xa;

@@ -18,9 +18,8 @@ use palisade_session::sink::ColumnMeta;
 use palisade_session::work::Work;
 
 use crate::bindings::Bindings;
-use crate::dml::change::{bind_delete, bind_update};
-use crate::dml::insert::bind_insert;
-use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
+use crate::plan_cache::{CachedStatement, Prepared};
+use crate::stability::{KeptPlans, Trial};
 use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints, preparable};
 
 /// A statement to be executed.
@@ -65,17 +64,23 @@ pub struct Sql {
     engine: Arc<Engine>,
     host: Arc<dyn Host>,
     pub(crate) bindings: Bindings,
+    kept_plans: Arc<KeptPlans>,
 }
 
 impl Sql {
     /// A query processor over `engine`.
     pub fn new(engine: Arc<Engine>, host: Arc<dyn Host>) -> Arc<Self> {
-        Arc::new(Sql { engine, host, bindings: Bindings::default() })
+        Arc::new(Sql { engine, host, bindings: Bindings::default(), kept_plans: Arc::default() })
     }
 
     /// The engine below.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// The plans that statements keep.
+    pub fn kept_plans(&self) -> &Arc<KeptPlans> {
+        &self.kept_plans
     }
 
     /// The server around.
@@ -138,7 +143,8 @@ impl Sql {
             hints: &hints,
             is_text: true,
         };
-        session.own_text = self.bindings.has_any().then(|| text.into());
+        let has_own_plans = self.bindings.has_any() || self.kept_plans.is_on();
+        session.own_text = has_own_plans.then(|| text.into());
         let result = self.run(session, run, sink).await;
         session.own_text = None;
         Ok((result?, next))
@@ -264,7 +270,7 @@ impl Sql {
                     self.check_constants(session, &planned.plan().beforehand, &unknown)?;
                 }
                 match planned.as_deref() {
-                    Some(CachedStatement::Query(plan, _)) => {
+                    Some(CachedStatement::Query(plan, ..)) => {
                         session.check_branch_for(plan)?;
                         plan.query.as_ref().map_or(Vec::new(), |query| query.columns.to_vec())
                     }
@@ -475,8 +481,9 @@ impl Sql {
         }
         session.begin_stage(&*self.host, stage_of(planned.as_deref(), statement));
         match planned.as_deref() {
-            Some(CachedStatement::Query(plan, into)) => {
-                self.select(session, plan, into.as_ref(), parameters, sink).await
+            Some(CachedStatement::Query(plan, into, trial)) => {
+                let (into, trial) = (into.as_ref(), trial.as_deref());
+                self.select(session, plan, (into, trial), parameters, sink).await
             }
             Some(CachedStatement::Insert(plan)) => self.insert(session, plan, parameters).await,
             Some(CachedStatement::Change(plan)) => self.change(session, plan, parameters).await,
@@ -503,56 +510,7 @@ impl Sql {
             self.check_accesses(session, found.plan())?;
             return Ok(Some(found));
         }
-        let own_text = session.own_text.take();
-        let text = prepared.map(|prepared| prepared.text()).or(own_text.as_deref());
-        let own_hints = self.enter_binding(session, text);
-        let planned = self.make_plan(session, statement, parameters, kept);
-        self.leave_binding(session, own_hints);
-        session.own_text = own_text;
-        planned
-    }
-
-    fn make_plan(
-        &self,
-        session: &mut Session,
-        statement: &Statement,
-        parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
-    ) -> SqlResult<Option<Arc<CachedStatement>>> {
-        let dictionary = self.engine.dictionary();
-        let mut binder = session.binder(&*self.host, &self.engine, &dictionary, parameters);
-        binder.pace.may_give_way();
-        let planned = Arc::new(match statement {
-            Statement::Query(query) => {
-                let bound = match binder.query(query) {
-                    Ok(bound) => bound,
-                    Err(error) if session.gives_way() => return Err(error),
-                    Err(error) => {
-                        let warnings = binder.warnings;
-                        warnings.into_iter().for_each(|warning| session.state.warnings.warn(warning));
-                        return Err(error);
-                    }
-                };
-                let max_execution_time = query.max_execution_time();
-                let plan = Plan { max_execution_time, ..binder.finish(Some(bound))? };
-                CachedStatement::Query(Arc::new(plan), query.into.clone())
-            }
-            Statement::Insert(insert) => CachedStatement::Insert(bind_insert(binder, insert)?),
-            Statement::Update(update) => CachedStatement::Change(bind_update(binder, update)?),
-            Statement::Delete(delete) => CachedStatement::Change(bind_delete(binder, delete)?),
-            _ => return Ok(None),
-        });
-        PLANS_MADE.increment();
-        planned.plan().warnings.iter().for_each(|warning| session.state.warnings.warn(warning.clone()));
-        if let Some(prepared) = prepared
-            && planned.plan().cacheable
-        {
-            // The dictionary may be newer already than it was above.
-            let version = planned.plan().dictionary_version;
-            prepared.keep(Conditions::of(version, session, parameters), planned.clone());
-            session.plans.planned(prepared, version);
-        }
-        Ok(Some(planned))
+        self.plan_anew(session, statement, parameters, prepared)
     }
 
     /// Whether a plan that was made for an execution with other values is right for this one, too.
@@ -575,7 +533,7 @@ impl Sql {
         &self,
         session: &mut Session,
         plan: &Arc<Plan>,
-        into: Option<&ast::Into>,
+        (into, trial): (Option<&ast::Into>, Option<&Trial>),
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
@@ -586,7 +544,10 @@ impl Sql {
             return Ok(completion);
         }
         match into {
-            None => self.run_query(session, plan.clone(), parameters, sink).await,
+            None => match trial {
+                None => self.run_query(session, plan.clone(), parameters, sink).await,
+                Some(trial) => Box::pin(self.run_trial(session, plan, trial, parameters, sink)).await,
+            },
             Some(ast::Into::Variables(variables)) => {
                 self.select_into(session, plan, parameters, variables).await
             }

@@ -362,7 +362,9 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             alone.map_or(f64::INFINITY, |alone| alone.cost + alone.rows * cost::ROW_BY_ENTRY)
         };
         first.sort_by(|one, other| promise(one).total_cmp(&promise(other)));
-        let begun = first.into_iter().take(FIRST_PARTS);
+        // An outline may begin with any of them.
+        let count = if self.planning.outlined.is_some() { first.len() } else { FIRST_PARTS };
+        let begun = first.into_iter().take(count);
         self.cheaper(begun.map(|part| self.greedily_from(part, set)))
     }
 
@@ -508,6 +510,7 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         let rows = self.rows(both);
         let inner = right_set.sole().and_then(|part| self.inner(part, left_set));
         let weigh = |startup: f64, cost: f64| self.planning.weighed(startup, cost, self.want);
+        let departure = |hashes| self.planning.departure(left_tables, right_tables, hashes);
         let (cost, startup, way) = match inner {
             Some(inner) => {
                 let startup = left.startup + inner.startup;
@@ -515,10 +518,11 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
             }
             None => (nested_cost(left, right, right, rows), left.startup + right.startup, Way::Repeated),
         };
+        let cost = cost + departure(false);
         let mut best = (weigh(startup, cost), way);
         let may_hash = self.planning.may_hash(left_tables, right_tables);
         if may_hash && edges().any(|edge| equality(edge).is_some()) {
-            let hashed = weigh(hash_startup(left, right), hash_cost(left, right, rows));
+            let hashed = weigh(hash_startup(left, right), hash_cost(left, right, rows) + departure(true));
             if hashed < best.0 {
                 best = (hashed, Way::Hashed);
             }
@@ -543,7 +547,8 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
                 let is_key = |edge: &&Rc<Conjunct>| keys.iter().any(|key| Rc::ptr_eq(&key.conjunct, *edge));
                 let rest: Pool = edges().filter(|edge| !is_key(edge)).cloned().collect();
                 let keeps = keys.iter().all(|key| key.conjunct.is_free) && self.is_free(right_set);
-                let join = Hashing { kind: JoinKind::Inner, keys, rest, keeps };
+                let departure = departure(true);
+                let join = Hashing { kind: JoinKind::Inner, keys, rest, keeps, departure };
                 hashed(left.clone(), right.clone(), join, rows)
             }
         })

@@ -16,6 +16,7 @@ use crate::cost;
 use crate::grouped::{comes_in, is_about, leading_parts, loose};
 use crate::logical::{TableLeaf, VirtualLeaf};
 use crate::note;
+use crate::outline::{Outline, Way};
 use crate::premise::Premise;
 use crate::virtual_read::VirtualRead;
 use palisade_expr::{Comparison, Expr, Node};
@@ -78,7 +79,12 @@ impl<'t> Planning<'_, '_, 't> {
         if self.is_single() {
             self.premises_of_table(table, &candidates, number);
         }
-        if let Some(union) = self.union(leaf, &reading, found, wanted, cost) {
+        let least = if self.outline().is_some_and(|outline| outline.merges(slot)) {
+            cost + cost::EXCLUDED
+        } else {
+            cost
+        };
+        if let Some(union) = self.union(leaf, &reading, found, wanted, least) {
             return union;
         }
         let chosen = candidates.swap_remove(number);
@@ -95,6 +101,11 @@ impl<'t> Planning<'_, '_, 't> {
         let cost = cost + (found * before).min(total) * each;
         let shape = Rc::new(Shape::Table { leaf, access, filter: pool, rows: found, reading });
         Planned { shape, rows: found, cost, again: cost, startup: cost::OPEN_SCAN, ordered }
+    }
+
+    /// What the planner is held to.
+    pub(super) fn outline(&self) -> Option<&Outline> {
+        self.statement().outline.as_deref()
     }
 
     /// The paths to the rows of a table that are not pointless; how many rows they read is not known yet.
@@ -214,6 +225,12 @@ impl<'t> Planning<'_, '_, 't> {
             }
         };
         sum += self.arranging(wanted, candidate.ordered, found);
+        if let Some(outline) = self.outline() {
+            let index = leaf.table.indexes.get(access.index).map_or("", |index| &index.name);
+            if outline.excludes(leaf.slot, index, Way::of(access)) {
+                sum += cost::EXCLUDED;
+            }
+        }
         let is_of_join = |hint: &IndexHint| hint.scope.is_none_or(|scope| scope == IndexHintScope::Join);
         let forced = |hint: &IndexHint| {
             hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty() && is_of_join(hint)

@@ -49,7 +49,8 @@ impl<'t> Planning<'_, '_, 't> {
         wanted: Option<&WantedOrder>,
         least: f64,
     ) -> Option<Planned<'t>> {
-        if reading.locks || reading.table.indexes.len() < 2 {
+        let is_departure = self.outline().is_some_and(|outline| !outline.merges(leaf.slot));
+        if reading.locks || reading.table.indexes.len() < 2 || is_departure {
             return None;
         }
         let mut best: Option<Planned<'t>> = None;

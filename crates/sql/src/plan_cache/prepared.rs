@@ -16,6 +16,7 @@ use palisade_plan::Plan;
 use smallvec::SmallVec;
 
 use crate::Session;
+use crate::stability::Trial;
 use palisade_expr::session_variables::OptimizerSwitches;
 
 /// Plans kept of one statement.
@@ -52,8 +53,8 @@ struct CachedPlan {
 
 /// What is planned.
 pub(crate) enum CachedStatement {
-    /// A query, and where its rows go if not to the client.
-    Query(Arc<Plan>, Option<Into>),
+    /// A query, where its rows go if not to the client, and what trial it is executed for.
+    Query(Arc<Plan>, Option<Into>, Option<Box<Trial>>),
     Insert(crate::dml::insert::InsertPlan),
     Change(crate::dml::change::ChangePlan),
 }
@@ -62,7 +63,7 @@ impl CachedStatement {
     /// What it finds rows with, and does to which tables.
     pub(crate) fn plan(&self) -> &Plan {
         match self {
-            CachedStatement::Query(plan, _) => plan,
+            CachedStatement::Query(plan, ..) => plan,
             CachedStatement::Insert(insert) => insert.plan(),
             CachedStatement::Change(change) => change.plan(),
         }

@@ -1,0 +1,119 @@
+//! Making the plan of a statement for which none is kept: by the hints of a binding, by the plan that it keeps,
+//! or as the planner likes it.
+
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+use palisade_parser::ast::{self, Statement};
+use palisade_plan::Plan;
+use palisade_plan::outline::Outline;
+
+use crate::dml::change::{bind_delete, bind_update};
+use crate::dml::insert::bind_insert;
+use crate::plan_cache::{CachedStatement, Conditions, PLANS_MADE, Prepared};
+use crate::sql::Sql;
+use crate::{Session, SqlResult};
+
+impl Sql {
+    /// The plan of a query or of a change of rows, made now.
+    #[inline(never)]
+    pub(crate) fn plan_anew(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> SqlResult<Option<Arc<CachedStatement>>> {
+        let kept = prepared.filter(|_| session.locks.is_none());
+        let own_text = session.own_text.take();
+        let text = prepared.map(|prepared| prepared.text()).or(own_text.as_deref());
+        let own_hints = self.enter_binding(session, text);
+        let identity = match (statement, &own_hints) {
+            (Statement::Query(_), None) => self.kept_by(session, text, parameters),
+            _ => None,
+        };
+        let planned = match (statement, identity) {
+            (Statement::Query(query), Some(identity)) => {
+                self.plan_by_kept(session, query, &identity, parameters, kept).map(Some)
+            }
+            _ => self.make_plan(session, statement, parameters, kept),
+        };
+        self.leave_binding(session, own_hints);
+        session.own_text = own_text;
+        planned
+    }
+
+    fn make_plan(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> SqlResult<Option<Arc<CachedStatement>>> {
+        let planned = if let Statement::Query(query) = statement {
+            let plan = self.plan_query(session, query, parameters, None)?;
+            CachedStatement::Query(Arc::new(plan), query.into.clone(), None)
+        } else {
+            let dictionary = self.engine().dictionary();
+            let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, parameters);
+            binder.pace.may_give_way();
+            match statement {
+                Statement::Insert(insert) => CachedStatement::Insert(bind_insert(binder, insert)?),
+                Statement::Update(update) => CachedStatement::Change(bind_update(binder, update)?),
+                Statement::Delete(delete) => CachedStatement::Change(bind_delete(binder, delete)?),
+                _ => return Ok(None),
+            }
+        };
+        if !matches!(planned, CachedStatement::Query(..)) {
+            PLANS_MADE.increment();
+        }
+        let planned = Arc::new(planned);
+        planned.plan().warnings.iter().for_each(|warning| session.state.warnings.warn(warning.clone()));
+        keep_planned(session, &planned, parameters, prepared);
+        Ok(Some(planned))
+    }
+
+    /// The plan of a query, which is held to an outline as far as it can be.
+    pub(crate) fn plan_query(
+        &self,
+        session: &mut Session,
+        query: &ast::Query,
+        parameters: &[Value],
+        outline: Option<Arc<Outline>>,
+    ) -> SqlResult<Plan> {
+        let dictionary = self.engine().dictionary();
+        let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, parameters);
+        binder.pace.may_give_way();
+        binder.outline = outline;
+        let bound = match binder.query(query) {
+            Ok(bound) => bound,
+            Err(error) if session.gives_way() => return Err(error),
+            Err(error) => {
+                let warnings = binder.warnings;
+                warnings.into_iter().for_each(|warning| session.state.warnings.warn(warning));
+                return Err(error);
+            }
+        };
+        let max_execution_time = query.max_execution_time();
+        let plan = Plan { max_execution_time, ..binder.finish(Some(bound))? };
+        PLANS_MADE.increment();
+        Ok(plan)
+    }
+}
+
+/// Keeps a plan with its statement, if it may be kept.
+pub(crate) fn keep_planned(
+    session: &Session,
+    planned: &Arc<CachedStatement>,
+    parameters: &[Value],
+    prepared: Option<&Arc<Prepared>>,
+) {
+    if let Some(prepared) = prepared
+        && planned.plan().cacheable
+    {
+        // The dictionary may be newer already than it was when planning began.
+        let version = planned.plan().dictionary_version;
+        prepared.keep(Conditions::of(version, session, parameters), planned.clone());
+        session.plans.planned(prepared, version);
+    }
+}
