@@ -50,6 +50,24 @@ pub struct Planner<'a> {
     tables: HashMap<usize, PlannedTable>,
 }
 
+/// Whether one of these conditions can never be true; not where one has an effect.
+fn none_can_hold(conditions: &[Expr]) -> bool {
+    conditions.iter().any(is_never) && !conditions.iter().any(Expr::is_impure)
+}
+
+/// Whether a condition of inner joins or semi-joins is never true, so that the tables give no row.
+fn joins_nothing(tree: &JoinTree) -> bool {
+    match tree {
+        JoinTree::Leaf(_) => false,
+        JoinTree::Inner(parts, on) => none_can_hold(on) || parts.iter().any(joins_nothing),
+        JoinTree::Left(left, _, _) => joins_nothing(left),
+        JoinTree::Semi { left, anti: true, .. } => joins_nothing(left),
+        JoinTree::Semi { left, right, on, anti: false } => {
+            none_can_hold(on) || joins_nothing(left) || joins_nothing(right)
+        }
+    }
+}
+
 /// A query that is a table of another one.
 #[derive(Debug, Clone)]
 pub enum PlannedTable {
@@ -221,7 +239,7 @@ impl<'a> Planner<'a> {
         let limit = self.first_rows(&block);
         let Block { tree, mut conditions, grouping, having, windows, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
-        let is_empty = conditions.iter().any(is_never) && !conditions.iter().any(Expr::is_impure);
+        let is_empty = none_can_hold(&conditions) || tree.as_ref().is_some_and(joins_nothing);
         let Joined { operator: mut root, mut rows, cost: of_rows, ordered, groups: count } = match tree {
             _ if is_empty => {
                 Joined { operator: Operator::Nothing, rows: 0.0, cost: 0.0, ordered: false, groups: None }

@@ -46,7 +46,7 @@ use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
 use crate::pace::Pace;
 use palisade_expr::session_variables::OptimizerSwitches;
 
-pub(crate) use self::constants::is_never;
+pub use self::constants::is_never;
 pub use self::outer_to_inner::outer_to_inner;
 
 /// What applying a rule to a block counts as, in units of a nanosecond.

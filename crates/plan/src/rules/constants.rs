@@ -238,7 +238,7 @@ fn known(condition: &Expr) -> Option<Known> {
 }
 
 /// Whether a condition can never be true.
-pub(crate) fn is_never(condition: &Expr) -> bool {
+pub fn is_never(condition: &Expr) -> bool {
     matches!(known(condition), Some(Known::False | Known::Null))
 }
 

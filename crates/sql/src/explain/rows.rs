@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::note::Note;
-use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
+use palisade_plan::rules::is_never;
+use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
 
 use super::Numbers;
@@ -35,6 +37,8 @@ pub(super) struct Lines<'p> {
     lines: Vec<Line>,
     /// Queries that are tables of the block whose rows are made.
     inner: Vec<(u64, Inner)>,
+    /// Rows that a step of the recursion whose rows are made reads of those before.
+    working: f64,
 }
 
 /// A query whose rows follow those of the block that reads it.
@@ -45,7 +49,8 @@ enum Inner {
 
 /// The rows of a statement's plan.
 pub(super) fn send(plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<()> {
-    let mut lines = Lines { plan, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new() };
+    let mut lines =
+        Lines { plan, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new(), working: 0.0 };
     lines.statement();
     send_lines(&lines.lines, sink)
 }
@@ -53,6 +58,10 @@ pub(super) fn send(plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<()> {
 impl Lines<'_> {
     fn statement(&mut self) {
         if let Some((select_type, table)) = self.plan.purpose.inserted() {
+            if let Some(why) = self.plan.query.as_ref().and_then(|query| nothing(&query.root)) {
+                let extra = vec![why.to_owned()];
+                return self.lines.push(Line { id: Some(1), select_type, extra, ..Line::default() });
+            }
             let table = table.to_owned();
             self.lines.push(Line { id: Some(1), select_type, table, access: "ALL", ..Line::default() });
         }
@@ -69,15 +78,22 @@ impl Lines<'_> {
     }
 
     fn query(&mut self, query: &Query, id: u64, select_type: &'static str) {
+        self.whole_block(&query.root, id, select_type);
+    }
+
+    /// A block, and behind its rows those of the queries that are its tables.
+    fn whole_block(&mut self, root: &Operator, id: u64, select_type: &'static str) {
         let outer = std::mem::take(&mut self.inner);
-        self.block(&query.root, id, select_type);
+        self.block(root, id, select_type);
         let inner = std::mem::replace(&mut self.inner, outer);
         for (id, inner) in inner {
             match inner {
                 Inner::Derived(query) => self.query(&query, id, "DERIVED"),
                 Inner::Recursive(recursion) => {
                     self.query(&recursion.seed, id, "DERIVED");
-                    for step in &recursion.steps {
+                    let before = self.working;
+                    for (step, working) in recursion.steps.iter().zip(Recursed::of(&recursion).working) {
+                        self.working = working;
                         let id = self.numbers.next();
                         let start = self.lines.len();
                         self.query(step, id, "UNION");
@@ -85,6 +101,7 @@ impl Lines<'_> {
                             line.extra.insert(0, "Recursive".to_owned());
                         }
                     }
+                    self.working = before;
                 }
             }
         }
@@ -93,6 +110,10 @@ impl Lines<'_> {
     fn block(&mut self, root: &Operator, id: u64, select_type: &'static str) {
         if let Some((inputs, steps, is_sorted)) = combination(root, false) {
             return self.combination(inputs, steps, is_sorted, (id, select_type));
+        }
+        if let Some(why) = nothing(root) {
+            let extra = vec![why.to_owned()];
+            return self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
         }
         let start = self.lines.len();
         self.tables(root, id, select_type, None);
@@ -151,7 +172,7 @@ impl Lines<'_> {
 
     fn block_of_input(&mut self, input: Option<&Operator>, id: u64, select_type: &'static str) {
         if let Some(input) = input {
-            self.block(input, id, select_type);
+            self.whole_block(input, id, select_type);
         }
     }
 
@@ -195,30 +216,32 @@ impl Lines<'_> {
             }
             Operator::Derived { query, filter, .. } => {
                 let rows = palisade_plan::note::estimate(&query.root).rows;
-                self.kept(id, select_type, Some(rows), filter.is_some(), Inner::Derived(query.clone()));
+                self.kept(id, select_type, rows, filter.is_some(), Inner::Derived(query.clone()));
             }
             Operator::Recursive { recursion, filter, .. } => {
-                self.kept(id, select_type, None, filter.is_some(), Inner::Recursive(recursion.clone()));
+                let rows = Recursed::of(recursion).rows;
+                self.kept(id, select_type, rows, filter.is_some(), Inner::Recursive(recursion.clone()));
             }
             Operator::Working { alias, filter, .. } => {
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
-                let table = alias.clone();
-                let line = Line { id: Some(id), select_type, table, access: "ALL", extra, ..Line::default() };
-                self.lines.push(line);
+                let part = filter.as_ref().map_or(1.0, palisade_plan::cost::selectivity);
+                self.lines.push(Line {
+                    id: Some(id),
+                    select_type,
+                    table: alias.clone(),
+                    access: "ALL",
+                    rows: Some(self.working),
+                    filtered: Some(filtered(self.working * part, self.working)),
+                    extra,
+                    ..Line::default()
+                });
             }
             Operator::Union { .. } => {}
             other => other.inputs().iter().for_each(|input| self.tables(input, id, select_type, None)),
         }
     }
 
-    fn kept(
-        &mut self,
-        id: u64,
-        select_type: &'static str,
-        rows: Option<f64>,
-        is_filtered: bool,
-        inner: Inner,
-    ) {
+    fn kept(&mut self, id: u64, select_type: &'static str, rows: f64, is_filtered: bool, inner: Inner) {
         let number = self.numbers.next();
         self.inner.push((number, inner));
         self.lines.push(Line {
@@ -226,7 +249,7 @@ impl Lines<'_> {
             select_type,
             table: format!("<derived{number}>"),
             access: "ALL",
-            rows,
+            rows: Some(rows),
             filtered: Some(100.0),
             extra: if is_filtered { vec!["Using where".to_owned()] } else { Vec::new() },
             ..Line::default()
@@ -277,6 +300,28 @@ impl Lines<'_> {
             filtered: Some(filtered(*rows, examined)),
             extra: scan_extra(access, filter.is_some()).into_iter().map(str::to_owned).collect(),
         });
+    }
+}
+
+/// What is thought of the rows of a recursion, as MySQL does: each step is executed once.
+struct Recursed {
+    /// The rows that each step reads of those before.
+    working: Vec<f64>,
+    /// All rows.
+    rows: f64,
+}
+
+impl Recursed {
+    fn of(recursion: &palisade_plan::Recursion) -> Recursed {
+        let rows_of = |query: &Query| palisade_plan::note::estimate(&query.root).rows;
+        let mut rows = rows_of(&recursion.seed).max(1.0);
+        let mut working = Vec::with_capacity(recursion.steps.len());
+        for step in &recursion.steps {
+            let read = rows.max(2.0);
+            working.push(read);
+            rows += rows_of(step) * read / palisade_plan::cost::WORKING_ROWS;
+        }
+        Recursed { working, rows }
     }
 }
 
@@ -344,6 +389,29 @@ fn has_parts(operator: &Operator) -> bool {
     match operator {
         Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
         _ => operator.inputs().iter().any(|input| has_parts(input)),
+    }
+}
+
+/// Why a block gives no rows, if that is plain, in MySQL's words.
+fn nothing(operator: &Operator) -> Option<&'static str> {
+    let is_zero = |limit: &Limit| matches!(limit.count.node, Node::Literal(Value::Int(0) | Value::UInt(0)));
+    match operator {
+        Operator::Nothing => Some("Impossible WHERE"),
+        Operator::Limit { limit, .. } | Operator::Sort { limit: Some(limit), .. } if is_zero(limit) => {
+            Some("Zero limit")
+        }
+        Operator::Filter { condition, input } if is_never(condition) => Some(match &**input {
+            Operator::Noted { input, .. } if matches!(**input, Operator::Aggregate { .. }) => {
+                "Impossible HAVING"
+            }
+            Operator::Aggregate { .. } => "Impossible HAVING",
+            _ => "Impossible WHERE",
+        }),
+        Operator::Noted { input, .. }
+        | Operator::Limit { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Project { input, .. } => nothing(input),
+        _ => None,
     }
 }
 
