@@ -91,7 +91,8 @@ impl Context<'_> {
         let whole = number.round();
         let year = match &value {
             Value::Bytes(text) if number::parse_f64(text).used == 0 => self.to_f64(value.as_ref())?,
-            Value::Bytes(text) if **text == *b"0000" => 0.0,
+            // `0000`, and any other four characters whose number is 0.
+            Value::Bytes(text) if whole == 0.0 && text.len() == 4 => 0.0,
             Value::Bytes(_) if whole == 0.0 => 2000.0,
             _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
             _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,

@@ -192,7 +192,12 @@ impl Binder<'_> {
     /// `left = right` as the simple CASE compares, whose values may be no times.
     pub(super) fn compare_case(&mut self, left: Expr, right: Expr) -> SqlResult<Expr> {
         let mut right = right;
-        if matches!(left.ty, SqlType::Time { .. }) && is_date(&right.ty) && right.is_same_for_all_rows() {
+        let is_timed = matches!(left.ty, SqlType::Time { .. });
+        if is_timed && right.ty == SqlType::Date && right.is_same_for_all_rows() {
+            // A day is no time.
+            moment_as_text(&mut right, self.session.variables.collation_connection);
+        }
+        if is_timed && is_date(&right.ty) && right.is_same_for_all_rows() {
             read_as(CastTarget::ComparedTime { fsp: 6 }, &mut right);
         }
         compare_case(left, right)
