@@ -355,7 +355,13 @@ impl KeptRows {
         self.others_size = 0;
     }
 
-    /// About how many bytes it holds.
+    /// About how many bytes the rows take that have been put in.
+    #[inline]
+    pub fn bytes_of_rows(&self) -> usize {
+        self.bytes.len + self.others_size + self.cells.len() * size_of::<Cell>()
+    }
+
+    /// About how many bytes it holds, with what it has room for.
     pub fn size(&self) -> usize {
         self.bytes.size() + self.others_size + grown::<Cell>(self.cells.len())
     }

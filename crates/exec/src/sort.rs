@@ -383,7 +383,7 @@ impl SortState {
         let known = keys.bytes;
         cx.evaluate(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
-        let before = self.rows.size() + known;
+        let before = self.rows.bytes_of_rows() + known;
         self.rows.push(&cx.state.frame, plan.slots)?;
         let key = plan.keys.at(0)?;
         let packed = if is_text(key) {
@@ -403,7 +403,7 @@ impl SortState {
             }
             self.packing.pack(plan.keys.iter(), |number| keys.get(&self.rows, row, number))?
         };
-        self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
+        self.longest_row = self.longest_row.max(self.rows.bytes_of_rows() + keys.bytes - before);
         self.is_unpacked |= packed.is_none();
         self.ranked.push(Ranked { packed: packed.unwrap_or_default(), row });
         Ok(())
