@@ -24,12 +24,14 @@ use crate::table::Table;
 use crate::transaction::{AccessMode, ReadMode, Transaction};
 
 impl Transaction {
-    /// A transaction that reads `table` as this one does, with [`ReadMode::Snapshot`], on another thread:
+    /// A transaction that reads `tables` as this one does, with [`ReadMode::Snapshot`], on another thread:
     /// both see the same. It must be dropped before this one ends its statement, and before any other
     /// operation of this one that is not a read of the same kind. `None` where reads lock, or have no
     /// snapshot, or where this transaction has changed something, which it alone sees.
-    pub fn reader(&mut self, table: &Arc<Table>) -> Attempt<Option<Transaction>> {
-        self.use_table_for(table, Use::Read)?;
+    pub fn reader(&mut self, tables: &[&Arc<Table>]) -> Attempt<Option<Transaction>> {
+        for table in tables {
+            self.use_table_for(table, Use::Read)?;
+        }
         if self.id().is_some() || self.how(ReadMode::Snapshot) != How::Snapshot {
             return Ok(None);
         }

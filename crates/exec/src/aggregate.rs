@@ -552,7 +552,7 @@ impl AggregateState {
 
     /// Puts a row off, whose group has the current key.
     fn put_off(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
-        self.adding.refuse_to_put_off()?;
+        cx.execution.check_may_put_off()?;
         let memory = memory(cx);
         if let (Some(known), Row::AtHand | Row::Computed(_)) = (&self.inputs, row) {
             let all = plan.aggregates.iter().flat_map(inputs).zip(&*known.of_aggregates);

@@ -18,7 +18,7 @@ use palisade_catalog::Value;
 use palisade_engine::{Engine, Transaction};
 use palisade_expr::context::{AtHand, StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Context, SqlAttempt, SqlResult, Subquery};
+use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult, Subquery};
 use palisade_plan::Plan;
 use palisade_plan::parallel::DividedFrom;
 use palisade_plan::shown::Running;
@@ -54,17 +54,42 @@ pub struct Execution<'a> {
     shown: Option<Arc<Running>>,
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
+    /// It is a [part](crate::parallel) of a statement.
+    pub(crate) part: Option<InPart>,
     /// Working tables of recursive queries, by number: the rows of the last round.
     pub working: Vec<RowList>,
 }
 
+/// What is different where a [part](crate::parallel) of a statement is executed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InPart {
+    /// Another part counts what making the hash tables of joins does and warns of: the statement does it
+    /// once, as far as can be seen.
+    pub hides_tables: bool,
+    /// An operator has not got enough memory.
+    pub has_overflowed: bool,
+}
+
 impl<'a> Execution<'a> {
+    /// An operator is about to put rows off for which it has no memory. A part does not, because which rows
+    /// these are is chance: the statement begins anew, alone.
+    pub(crate) fn check_may_put_off(&mut self) -> SqlResult<()> {
+        match &mut self.part {
+            None => Ok(()),
+            Some(part) => {
+                part.has_overflowed = true;
+                Err(SqlError::internal("a part of a grouping has no memory for its rows"))
+            }
+        }
+    }
+
     /// Of a [part](crate::parallel) of a statement that runs beside it.
     pub(crate) fn of_part(
         (host, dictionary_tables, engine): (&'a dyn Environment, &'a dyn DictionaryTables, &'a Arc<Engine>),
         transaction: &'a mut Option<Transaction>,
         (work, commands, profiles): (&'a mut WorkDone, &'a CommandCounts, &'a mut Option<Box<Profiles>>),
         plan: Arc<Plan>,
+        part: InPart,
     ) -> Self {
         Execution {
             host,
@@ -78,6 +103,7 @@ impl<'a> Execution<'a> {
             plan: Some(plan),
             shown: None,
             subqueries: Vec::new(),
+            part: Some(part),
             working: Vec::new(),
         }
     }
@@ -151,6 +177,7 @@ impl<'a> StatementContext<'a> {
                 plan,
                 shown: None,
                 subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
+                part: None,
                 working: Vec::new(),
             },
         }

@@ -3,11 +3,14 @@
 mod put_off;
 
 use palisade_catalog::ValueRef;
+use palisade_engine::KeyRange;
 use palisade_expr::hash_key::{append_domain_key, append_integer_key};
 use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::place::At;
+use palisade_expr::warning::Warnings;
 use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{JoinKind, Operator};
+use palisade_session::work::WorkDone;
 
 use self::put_off::{InOrder, LeftMark, PutOff};
 use super::kept::{KeptRows, grown};
@@ -53,6 +56,12 @@ impl NestedLoopState {
         self.left.reset();
         self.right.reset();
         (self.has_left, self.matched, self.pending) = (false, false, false);
+    }
+
+    /// See [`State::begin_piece`].
+    pub fn begin_piece(&mut self, piece: KeyRange) {
+        self.reset();
+        self.left.begin_piece(piece);
     }
 
     /// The next pair.
@@ -224,6 +233,12 @@ impl HashJoinState {
         self.put_off = None;
     }
 
+    /// See [`State::begin_piece`].
+    pub fn begin_piece(&mut self, piece: KeyRange) {
+        self.reset();
+        self.left.begin_piece(piece);
+    }
+
     /// Before the first right row.
     fn forget_table(&mut self) {
         self.keys.clear();
@@ -363,7 +378,23 @@ impl HashJoinState {
         }
     }
 
+    /// Makes the hash table. May ask to wait, and is called again then.
     fn build(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
+        if !cx.execution.part.is_some_and(|part| part.hides_tables) {
+            return self.build_table(cx, plan);
+        }
+        let mut hidden = (WorkDone::default(), Warnings::default());
+        let mut hide = |cx: &mut ExecContext<'_, '_>| {
+            std::mem::swap(cx.execution.work, &mut hidden.0);
+            std::mem::swap(&mut cx.session.warnings, &mut hidden.1);
+        };
+        hide(cx);
+        let built = self.build_table(cx, plan);
+        hide(cx);
+        built
+    }
+
+    fn build_table(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
         while !self.right_ended {
             if let Some(put_off) = &mut self.put_off {
                 put_off.make_room()?;
@@ -414,6 +445,7 @@ impl HashJoinState {
             if plan.right_slots.is_empty() && self.keys.contains(&self.key) {
                 return Ok(());
             }
+            cx.execution.check_may_put_off()?;
             let put_off = self.put_off.get_or_insert_with(|| Box::new(PutOff::new(plan)));
             return put_off.push_right(cx, plan, &self.key);
         }

@@ -58,6 +58,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
+use palisade_engine::KeyRange;
 use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, Slot, SqlAttempt, SqlResult};
 use palisade_plan::{Limit, Operator};
@@ -220,6 +221,21 @@ impl State {
             State::Noted(state) => state.reset(),
             State::Recursive { state, correlated } => state.reset(*correlated),
             State::Working(state) => state.reset(),
+        }
+    }
+
+    /// Goes to the beginning of a piece of a range of the scan that [drives](palisade_plan::parallel::driving)
+    /// it. Hash tables of joins are kept.
+    pub(crate) fn begin_piece(&mut self, piece: KeyRange) {
+        match self {
+            State::Scan(scan) => scan.begin_piece(piece),
+            State::Filter { input, pending } => {
+                *pending = false;
+                input.begin_piece(piece);
+            }
+            State::NestedLoop(join) => join.begin_piece(piece),
+            State::HashJoin(join) => join.begin_piece(piece),
+            _ => {}
         }
     }
 

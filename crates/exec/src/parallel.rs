@@ -1,7 +1,9 @@
 //! Groups that are added up in parts, side by side.
 //!
-//! The ranges of a scan are [divided](palisade_engine::Transaction::divide) into pieces, several for each
-//! thread. A `Part` takes one piece after the other, adds its rows up in groups of its own, and hands them
+//! The rows are those of a table, or of a join for each row of one. The ranges of the scan of that one, which
+//! [drives](palisade_plan::parallel::driving) the rest, are
+//! [divided](palisade_engine::Transaction::divide) into pieces, several for each thread. A `Part` takes one
+//! piece after the other, adds its rows up in groups of its own, and hands them
 //! in when there is no piece left; the statement then puts the groups together.
 //!
 //! ```text
@@ -53,7 +55,7 @@ use palisade_expr::session_state::SessionState;
 use palisade_expr::warning::Warnings;
 use palisade_expr::{SqlAttempt, SqlError};
 use palisade_plan::access::Ranges;
-use palisade_plan::parallel::{DividedFrom, InParts};
+use palisade_plan::parallel::{DividedFrom, InParts, driving, tables};
 use palisade_plan::{Operator, Plan};
 use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_session::command::CommandCounts;
@@ -62,12 +64,14 @@ use palisade_session::virtual_tables::{DictionaryTables, RowSource};
 use palisade_session::work::WorkDone;
 
 use super::aggregate::{AggregateState, Grouping, Groups};
-use super::context::Execution;
+use super::context::{Execution, InPart};
 use super::scan::count_ranges;
 use super::{ExecContext, State};
 
 /// Pieces for each thread: how much the last one has to do alone is a small part of all then.
 const PIECES_A_THREAD: usize = 16;
+/// Pieces for each thread at least: a few leaves may drive a join, and are not divided.
+const LEAST_PIECES: usize = 2;
 
 /// The parts of a grouping, as its statement has them. What is left of them ends when it is dropped.
 pub struct Parts {
@@ -141,6 +145,8 @@ struct Part {
     /// The piece that it is in.
     piece: Option<usize>,
     has_begun: bool,
+    /// See [`InPart`].
+    in_part: InPart,
 }
 
 /// What a part's task does next.
@@ -195,7 +201,12 @@ impl Parts {
         if in_parts.groups.is_some_and(|groups| groups * group_size(plan) > share(cx, threads) as f64) {
             return Ok(None);
         }
-        let Operator::Scan { table, access, .. } = plan.input else { return Ok(None) };
+        let driving = match plan.input {
+            // What is measured is done by the statement alone.
+            Operator::Noted { .. } => None,
+            input => driving(input),
+        };
+        let Some(Operator::Scan { table, access, .. }) = driving else { return Ok(None) };
         let Some(whole) = cx.execution.plan.clone().filter(|whole| find(whole, plan.slot).is_some()) else {
             return Ok(None);
         };
@@ -213,10 +224,15 @@ impl Parts {
             let divided = cx.transaction().divide(table, access.index, range, each).map_err(Blocked::up)?;
             pieces.extend(divided);
         }
-        let threads = threads.min(pieces.len());
+        if pieces.len() < threads * LEAST_PIECES {
+            return Ok(None);
+        }
+        let tables = tables(plan.input);
         let mut seats = Vec::with_capacity(threads);
         for number in 0..threads {
-            let Some(reader) = cx.transaction().reader(table).map_err(Blocked::up)? else { return Ok(None) };
+            let Some(reader) = cx.transaction().reader(&tables).map_err(Blocked::up)? else {
+                return Ok(None);
+            };
             let part = Mutex::new(Some(Box::new(Part::new(cx, plan, reader, (number, threads)))));
             seats.push(Seat { part, held: AtomicI64::new(0) });
         }
@@ -236,7 +252,7 @@ impl Parts {
 
     /// Counts the beginnings and ends of the ranges, which no part has seen.
     pub(super) fn count_ranges(&self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) {
-        if let Operator::Scan { access, .. } = plan.input {
+        if let Some(Operator::Scan { access, .. }) = driving(plan.input) {
             count_ranges(cx, access, self.ranges);
         }
     }
@@ -395,7 +411,7 @@ impl Task {
             Ok(false) => return self.end(place, true),
             Err(Blocked::Wait(event)) => return Turn::Wait(event),
             Err(Blocked::Error(error)) => {
-                match part.groups.has_overflowed() {
+                match part.in_part.has_overflowed {
                     true => self.shared.overflow(),
                     false => self.shared.fail(part.piece.unwrap_or(0), error),
                 }
@@ -471,7 +487,8 @@ impl Part {
         let from = &*cx.session;
         let mut variables = from.variables.clone();
         let share = share(cx, parts) as u64;
-        (variables.operator_memory, variables.tmp_table_size) = (share, share);
+        (variables.operator_memory, variables.tmp_table_size, variables.join_buffer_size) =
+            (share, share, share);
         variables.timestamp_micros = Some(cx.state.now_micros());
         let mut session = SessionState::new(from.connection_id, &from.user, &from.client_host, variables, 0);
         session.security.clone_from(&from.security);
@@ -497,6 +514,7 @@ impl Part {
             number,
             piece: None,
             has_begun: false,
+            in_part: InPart { hides_tables: true, has_overflowed: false },
         }
     }
 
@@ -510,6 +528,8 @@ impl Part {
                 let piece = shared.next.fetch_add(1, Ordering::Relaxed);
                 let Some(range) = shared.pieces.get(piece) else { return Ok(false) };
                 self.groups.begin_piece(range.clone());
+                // The first piece is the first one of the part that has it.
+                self.in_part.hides_tables &= piece != 0;
                 self.piece = Some(piece);
                 piece
             }
@@ -526,6 +546,7 @@ impl Part {
             &mut self.transaction,
             (&mut self.work, &self.commands, &mut profiles),
             shared.plan.clone(),
+            self.in_part,
         );
         let mut cx = ExecContext {
             session: &mut self.session,
@@ -533,9 +554,12 @@ impl Part {
             state: &mut self.state,
             execution: &mut execution,
         };
-        if let Err(blocked) = self.groups.consume(&mut cx, &plan) {
-            return Err(cx.lend().settle(blocked));
-        }
+        let consumed = match self.groups.consume(&mut cx, &plan) {
+            Ok(()) => Ok(()),
+            Err(blocked) => Err(cx.lend().settle(blocked)),
+        };
+        self.in_part = execution.part.unwrap_or(self.in_part);
+        consumed?;
         self.piece = None;
         self.ends.push((piece, self.groups.count_groups()));
         if self.session.warnings.count() > 0 {

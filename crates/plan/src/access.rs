@@ -101,6 +101,20 @@ enum KeyValue {
 }
 
 impl Access {
+    /// Calls `look` on the expressions of its keys.
+    pub fn each_expr<'a>(&'a self, look: &mut dyn FnMut(&'a Expr)) {
+        self.equals.iter().for_each(|part| look(&part.value));
+        for range in &self.alternatives {
+            match range {
+                RangeSpec::Point(value) | RangeSpec::Like(value) => look(value),
+                RangeSpec::Null => {}
+                RangeSpec::Between { lower, upper } => {
+                    lower.iter().chain(upper).for_each(|(value, _)| look(value));
+                }
+            }
+        }
+    }
+
     /// Whether all entries that it finds are equal in all parts of the index: they are sorted by primary key.
     pub fn finds_equal_entries(&self, table: &Table) -> bool {
         let parts = table.indexes.get(self.index).map_or(0, |index| index.parts.len());

@@ -1,15 +1,19 @@
 //! Groupings whose rows can be read and added up in parts, side by side.
 //!
-//! This module decides which those are and what they cost. Whether one is executed so is decided when it is
+//! The rows are those of one table, or of a join that begins with one, whose [driving](driving) scan is
+//! divided. This module decides which groupings those are and what they cost. Whether one is executed so is decided when it is
 //! executed: by `palisade_parallel_cost` and `palisade_parallel_threads` as they are then, and by whether the
 //! transaction reads with a snapshot and has changed nothing. See docs/decisions/111-parts-side-by-side.md.
 
-use palisade_engine::ReadMode;
+use std::sync::Arc;
+
+use palisade_engine::{ReadMode, Table};
 use palisade_expr::aggregate::{AggregateKind, AggregateSpec};
 use palisade_expr::func::Purity;
 use palisade_expr::session_variables::SessionVariables;
 use palisade_expr::{Expr, Node};
 
+use super::examined::fetched;
 use super::reads::is_countable;
 use super::{Operator, cost};
 use crate::logical::Grouping;
@@ -25,9 +29,10 @@ pub struct InParts {
     pub groups: Option<f64>,
 }
 
-/// Putting parts' groups together is done by one thread, and costs for each group about what adding a row to
-/// it does. So much of all that the grouping costs it may be at most.
-const MERGED_AT_MOST: f64 = 0.125;
+/// How much of what a grouping costs may be done again because it is done in parts, at most: putting groups
+/// together, which costs for each about what adding a row to it does, and hash tables, of which each part has
+/// its own.
+const DONE_AGAIN_AT_MOST: f64 = 0.125;
 
 impl InParts {
     /// Of the grouping of what `input` gives, `rows` rows that cost `of_rows`, which makes so many groups if
@@ -39,25 +44,108 @@ impl InParts {
         groups: Option<f64>,
     ) -> Option<InParts> {
         let Grouping { group, aggregates, rollup, keep, .. } = grouping;
-        let scan = match input {
-            Operator::Noted { input, .. } => &**input,
-            scan => scan,
-        };
-        let Operator::Scan { slot, access, filter, mode: ReadMode::Snapshot, .. } = scan else { return None };
-        let is_plain = access.loose.is_none() && !access.backward && !*rollup && keep.is_empty();
+        driving(input)?;
+        let mut slots = Vec::new();
+        input.slots(&mut slots);
         let arguments = aggregates.iter().flat_map(|spec| &spec.arguments);
-        let are_of_row = filter.iter().chain(group).chain(arguments).all(|expr| is_of_row(expr, *slot));
-        if !is_plain || !are_of_row || !aggregates.iter().all(AggregateSpec::is_of_parts) {
+        if *rollup
+            || !keep.is_empty()
+            || !group.iter().chain(arguments).all(|expr| is_of_rows(expr, &slots))
+            || !aggregates.iter().all(AggregateSpec::is_of_parts)
+            || !are_rows_free(input, &slots, Side::Driving)
+        {
             return None;
         }
         let groups = groups.filter(|_| !group.is_empty());
         let of_group = if group.is_empty() { 0.0 } else { cost::HASHED_GROUP };
         let of_row = of_group + cost::ADDED_VALUE * aggregates.len() as f64;
         let cost = of_rows + rows * of_row;
-        if groups.is_some_and(|groups| groups * of_row > cost * MERGED_AT_MOST) {
+        let done_again = groups.map_or(0.0, |groups| groups * of_row) + cost_of_tables(input);
+        if done_again > cost * DONE_AGAIN_AT_MOST {
             return None;
         }
-        Some(InParts { cost, is_count: is_count(scan, group, aggregates), groups })
+        let plain = match input {
+            Operator::Noted { input, .. } => input,
+            input => input,
+        };
+        Some(InParts { cost, is_count: is_count(plain, group, aggregates), groups })
+    }
+}
+
+/// The scan that drives what finds rows: for each of its rows in turn those of the other tables are found, so
+/// that pieces of it can be read by different threads.
+pub fn driving(input: &Operator) -> Option<&Operator> {
+    match input {
+        Operator::Scan { access, mode: ReadMode::Snapshot, .. } => {
+            (access.loose.is_none() && !access.backward).then_some(input)
+        }
+        Operator::Filter { input, .. } | Operator::Noted { input, .. } => driving(input),
+        Operator::NestedLoop { left, .. } | Operator::HashJoin { left, .. } => driving(left),
+        _ => None,
+    }
+}
+
+/// The stored tables that are read.
+pub fn tables(input: &Operator) -> Vec<&Arc<Table>> {
+    match input {
+        Operator::Scan { table, .. } => vec![table],
+        _ => input.inputs().into_iter().flat_map(tables).collect(),
+    }
+}
+
+/// Which rows an operator finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Those that are divided. The ranges in which they lie are found by the statement itself.
+    Driving,
+    /// Those that belong to one of these.
+    Found,
+}
+
+/// Whether finding rows of these slots depends on nothing but other rows of them, and does nothing else.
+fn are_rows_free(input: &Operator, slots: &[usize], side: Side) -> bool {
+    let of_rows = |expr: &Expr| is_of_rows(expr, slots);
+    match input {
+        Operator::Scan { access, filter, mode: ReadMode::Snapshot, .. } => {
+            let mut keys = Vec::new();
+            if side == Side::Found {
+                access.each_expr(&mut |expr| keys.push(expr));
+            }
+            access.loose.is_none() && filter.iter().chain(keys).all(of_rows)
+        }
+        Operator::IndexMerge { inputs, .. } => inputs.iter().all(|input| are_rows_free(input, slots, side)),
+        Operator::Noted { input, .. } => are_rows_free(input, slots, side),
+        Operator::Filter { input, condition } => of_rows(condition) && are_rows_free(input, slots, side),
+        Operator::NestedLoop { left, right, condition, .. } => {
+            condition.iter().all(of_rows)
+                && are_rows_free(left, slots, side)
+                && are_rows_free(right, slots, Side::Found)
+        }
+        Operator::HashJoin { left, right, keys, condition, keeps, .. } => {
+            *keeps
+                && keys.iter().flat_map(|(left, right, _)| [left, right]).chain(condition).all(of_rows)
+                && are_rows_free(left, slots, side)
+                && are_rows_free(right, slots, Side::Found)
+        }
+        _ => false,
+    }
+}
+
+/// What making the hash tables of joins costs, which each part does for itself.
+fn cost_of_tables(input: &Operator) -> f64 {
+    let of_inputs: f64 = input.inputs().into_iter().map(cost_of_tables).sum();
+    match input {
+        Operator::HashJoin { right, .. } => of_inputs + cost_of_table(right),
+        _ => of_inputs,
+    }
+}
+
+fn cost_of_table(right: &Operator) -> f64 {
+    match right {
+        Operator::Scan { table, access, rows, .. } => {
+            fetched(table, access, *rows) * cost::ROW_IN_ORDER + rows * cost::HASHED_ROW
+        }
+        _ => right.inputs().into_iter().map(cost_of_table).sum(),
     }
 }
 
@@ -102,13 +190,13 @@ pub fn is_count(input: &Operator, group: &[Expr], aggregates: &[AggregateSpec]) 
     group.is_empty() && !aggregates.is_empty() && aggregates.iter().all(is_of_all) && is_countable(input)
 }
 
-/// Whether its value depends on nothing but the row in a slot, and evaluating it does nothing else: any thread
+/// Whether its value depends on nothing but the rows in these slots, and evaluating it does nothing else: any thread
 /// that evaluates it, at any time of the statement, gets the same.
-fn is_of_row(expr: &Expr, slot: usize) -> bool {
+fn is_of_rows(expr: &Expr, slots: &[usize]) -> bool {
     let mut is_free = true;
     expr.walk(&mut |expr| {
         is_free &= match &expr.node {
-            Node::Column { slot: of, .. } => *of == slot,
+            Node::Column { slot, .. } => slots.contains(slot),
             Node::Call { function, .. } => function.purity == Purity::Pure,
             Node::UserVariable(_)
             | Node::AssignUserVariable(..)

@@ -108,6 +108,42 @@ fn statement(prng: &mut Prng) -> String {
     }
 }
 
+/// A grouping of a join that can be added up in parts.
+fn statement_of_join(prng: &mut Prng) -> String {
+    let (aggregates, keys) = (
+        ["COUNT(*)", "SUM(n.u + k.v)", "AVG(n.m)", "MIN(k.v)", "SUM(n.b DIV k.v)", "COUNT(k.t)", "MAX(n.d)"],
+        ["k.g", "k.t", "n.s, k.t", "MONTH(n.d)", "k.v % 3"],
+    );
+    let joins = [
+        "n JOIN k ON k.g = n.g",
+        "n JOIN k ON k.v = n.u",
+        "n JOIN k ON k.v = n.u AND k.g < n.g",
+        "n LEFT JOIN k ON k.g = n.g AND k.v > 5",
+        "n LEFT JOIN k ON k.v = n.g",
+        "n JOIN k ON k.t = n.s",
+        "k STRAIGHT_JOIN n ON n.a = k.v * 3",
+        "n STRAIGHT_JOIN k ON k.v = n.u STRAIGHT_JOIN k l ON l.g = k.v % 9",
+    ];
+    let conditions = ["n.u > 100", "k.v % 3 <> 1", "n.s LIKE 'a%'", "n.a BETWEEN 100 AND 3500", "n.m > k.v"];
+    let some = |prng: &mut Prng, from: &[&str], most: u64| -> Vec<String> {
+        (0..=prng.below(most)).map(|_| (*prng.pick(from)).to_owned()).collect()
+    };
+    let list = some(prng, &aggregates, 3).join(", ");
+    let mut filter = some(prng, &conditions, 2);
+    if prng.one_in(4) {
+        let not = if prng.one_in(2) { "NOT " } else { "" };
+        filter.push(format!("{not}EXISTS (SELECT 1 FROM k x WHERE x.v = n.u AND x.g <> n.a)"));
+    }
+    let (join, filter) = (*prng.pick(&joins), filter.join(" AND "));
+    match prng.below(4) {
+        0 => format!("SELECT {list} FROM {join} WHERE {filter}"),
+        _ => {
+            let key = *prng.pick(&keys);
+            format!("SELECT {key}, {list} FROM {join} WHERE {filter} GROUP BY {key}")
+        }
+    }
+}
+
 /// What a statement answers, warns of, counts and examines.
 fn outcome(client: &mut Client, text: &str) -> (String, String, [u64; COUNT], u64) {
     let (before, examined) = (client.session.work.counts(), client.session.work.rows_examined);
@@ -138,6 +174,41 @@ fn parts_answer_as_one() {
     }
     let parts = bench.parts.load(Ordering::Relaxed);
     assert!(parts > 130, "{parts} parts were run");
+}
+
+#[test]
+fn parts_of_joins_answer_as_one() {
+    let seed = test_seed(22);
+    let (bench, _, mut client) = world(seed);
+    client.run("CREATE TABLE k (g INT PRIMARY KEY, v INT NOT NULL, t VARCHAR(5), KEY (t))");
+    let rows: Vec<String> = (0..60)
+        .map(|g| format!("({g}, {}, '{}{}')", g * 37 % 101, if g % 3 == 0 { "A" } else { "b" }, g % 5))
+        .collect();
+    client.run(&format!("INSERT INTO k VALUES {}", rows.join(", ")));
+    let mut prng = Prng::new(seed + 1);
+    for number in 0..100 {
+        let text = statement_of_join(&mut prng);
+        in_parts(&mut client, 1);
+        let expected = outcome(&mut client, &text);
+        in_parts(&mut client, 2 + number % 3);
+        let answered = outcome(&mut client, &text);
+        assert_eq!(
+            answered,
+            expected,
+            "seed {seed}: {text}\n{}",
+            client.run(&format!("EXPLAIN FORMAT=TREE {text}"))
+        );
+    }
+    let parts = bench.parts.load(Ordering::Relaxed);
+    assert!(parts > 100, "{parts} parts were run");
+    in_parts(&mut client, 4);
+    let text = "SELECT n.s, COUNT(*), SUM(l.v) FROM n JOIN k ON k.g = n.g JOIN k l ON l.v = n.u GROUP BY n.s";
+    in_parts(&mut client, 1);
+    let expected = client.run(text);
+    in_parts(&mut client, 4);
+    let variables = &mut client.session.state.variables;
+    (variables.operator_memory, variables.join_buffer_size) = (0, 1);
+    assert_eq!(client.run(text), expected, "hash tables for which parts have no memory");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn read_in_parts(client: &mut Client, index: usize, range: KeyRange, parts: usiz
     assert!(divided.len() <= parts);
     std::thread::scope(|scope| {
         let read = divided.into_iter().map(|part| {
-            let tx = retry_blocking(|| client.tx.reader(&table)).unwrap().unwrap();
+            let tx = retry_blocking(|| client.tx.reader(&[&table])).unwrap().unwrap();
             let table = table.clone();
             scope.spawn(move || {
                 let mut reader = Client { tx, table };
@@ -119,14 +119,14 @@ fn there_is_no_reader_for_what_locks_or_has_changed_something() {
     let (_, engine, table) = new_engine();
     for isolation in [IsolationLevel::ReadUncommitted, IsolationLevel::Serializable] {
         let mut client = Client::with(&engine, &table, isolation);
-        assert!(retry_blocking(|| client.tx.reader(&table)).unwrap().is_none());
+        assert!(retry_blocking(|| client.tx.reader(&[&table])).unwrap().is_none());
     }
     let mut client = Client::new(&engine, &table);
-    let reader = retry_blocking(|| client.tx.reader(&table)).unwrap();
+    let reader = retry_blocking(|| client.tx.reader(&[&table])).unwrap();
     assert!(reader.is_some());
     drop(reader);
     client.insert(&Row::new(1, 1, None, b"")).unwrap();
-    assert!(retry_blocking(|| client.tx.reader(&table)).unwrap().is_none());
+    assert!(retry_blocking(|| client.tx.reader(&[&table])).unwrap().is_none());
     client.commit();
 }
 
@@ -136,7 +136,7 @@ fn a_redefinition_waits_for_the_statement_and_not_for_its_readers() {
     let mut client = Client::new(&engine, &table);
     client.insert(&Row::new(1, 1, None, b"")).unwrap();
     client.commit();
-    let tx = retry_blocking(|| client.tx.reader(&table)).unwrap().unwrap();
+    let tx = retry_blocking(|| client.tx.reader(&[&table])).unwrap().unwrap();
     let name = crate::TableName::new("test", "t");
     let mut lock = crate::ExclusiveLock::new(&engine, [name]);
     assert!(matches!(lock.acquire(), Err(palisade_base::Blocked::Wait(_))));

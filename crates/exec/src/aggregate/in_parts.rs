@@ -5,12 +5,12 @@ use palisade_base::Blocked;
 use palisade_engine::KeyRange;
 use palisade_expr::aggregate::Accumulator;
 use palisade_expr::keys::Numbered;
-use palisade_expr::{SqlAttempt, SqlError, SqlResult};
+use palisade_expr::{SqlAttempt, SqlResult};
 use palisade_plan::parallel::InParts;
 
 use super::{AggregateState, Grouping, Groups, Row, append_group_key};
+use crate::ExecContext;
 use crate::parallel::{InOrder, Look, Parts};
-use crate::{ExecContext, State};
 
 /// Who adds the rows up.
 #[derive(Debug, Default)]
@@ -28,25 +28,14 @@ pub(super) enum Adding {
     /// All groups are there.
     Merged,
     /// This is a part.
-    Part { has_overflowed: bool },
+    Part,
 }
 
 impl Adding {
     /// The rows are to be read again.
     pub(super) fn reset(&mut self) {
-        if !matches!(self, Adding::Part { .. }) {
+        if !matches!(self, Adding::Part) {
             *self = Adding::Open;
-        }
-    }
-
-    /// A part puts no rows off: the statement begins anew, alone.
-    pub(super) fn refuse_to_put_off(&mut self) -> SqlResult<()> {
-        match self {
-            Adding::Part { has_overflowed } => {
-                *has_overflowed = true;
-                Err(SqlError::internal("a part of a grouping has no memory for its groups"))
-            }
-            _ => Ok(()),
         }
     }
 }
@@ -54,20 +43,13 @@ impl Adding {
 impl AggregateState {
     /// It is a part's.
     pub(crate) fn of_part(mut self) -> Self {
-        self.adding = Adding::Part { has_overflowed: false };
+        self.adding = Adding::Part;
         self
     }
 
     /// What it adds up next, to the groups that it has, is the rows of this piece.
     pub(crate) fn begin_piece(&mut self, piece: KeyRange) {
-        if let State::Scan(scan) = &mut self.input {
-            scan.begin_piece(piece);
-        }
-    }
-
-    /// Whether there was no memory for its groups.
-    pub(crate) fn has_overflowed(&self) -> bool {
-        matches!(self.adding, Adding::Part { has_overflowed: true })
+        self.input.begin_piece(piece);
     }
 
     /// How many groups it has.
@@ -89,7 +71,7 @@ impl AggregateState {
     ) -> SqlAttempt<bool> {
         loop {
             match &mut self.adding {
-                Adding::Alone | Adding::Part { .. } => return Ok(false),
+                Adding::Alone | Adding::Part => return Ok(false),
                 Adding::Merged => return Ok(true),
                 Adding::Open => {
                     self.adding = match Parts::begin(cx, plan, in_parts)? {
