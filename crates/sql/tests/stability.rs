@@ -166,6 +166,8 @@ fn plans_are_kept_in_a_table() {
     for query in QUERIES {
         done(&mut client, query);
     }
+    // The queries of this test are not to be kept.
+    sql.kept_plans().turn(false);
     client::block_on(sql.save_kept_plans()).unwrap();
     let texts = "SELECT COUNT(*) FROM mysql.palisade_plans WHERE default_db = 'd' AND plan LIKE '%read%'";
     assert_eq!(client.run(texts).trim_end(), format!("{}", QUERIES.len()));
