@@ -1,6 +1,6 @@
 //! Groupings whose rows can be read and added up in parts, side by side.
 //!
-//! The rows are those of one table, or of a join that begins with one, whose [driving](driving) scan is
+//! The rows are those of one table, or of a join that begins with one, whose [driving] scan is
 //! divided. This module decides which groupings those are and what they cost. Whether one is executed so is decided when it is
 //! executed: by `palisade_parallel_cost` and `palisade_parallel_threads` as they are then, and by whether the
 //! transaction reads with a snapshot and has changed nothing. See docs/decisions/111-parts-side-by-side.md.
