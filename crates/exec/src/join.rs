@@ -58,7 +58,7 @@ impl NestedLoopState {
         (self.has_left, self.matched, self.pending) = (false, false, false);
     }
 
-    /// See [`State::begin_piece`].
+    /// See `State::begin_piece`.
     pub fn begin_piece(&mut self, piece: KeyRange) {
         self.reset();
         self.left.begin_piece(piece);
@@ -233,7 +233,7 @@ impl HashJoinState {
         self.put_off = None;
     }
 
-    /// See [`State::begin_piece`].
+    /// See `State::begin_piece`.
     pub fn begin_piece(&mut self, piece: KeyRange) {
         self.reset();
         self.left.begin_piece(piece);

@@ -15,7 +15,7 @@
 //!
 //! What is kept of a plan is its [outline](Outline), not its operators: it outlives the version of the
 //! dictionary that the plan was made under, and a restart. A statement is known by its digest, as for
-//! [bindings](crate::bindings), by the default database and by the flags of `optimizer_switch`.
+//! bindings, by the default database and by the flags of `optimizer_switch`.
 //!
 //! All of this happens when a plan is made. One that is kept with its statement was held to the outline
 //! already; it has the [premise](palisade_plan::premise) that the outline still stands, which falls when a
