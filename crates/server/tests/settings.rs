@@ -41,7 +41,7 @@ fn what_is_not_done_is_refused_with_its_name() {
         "event_scheduler=ON",
         "gtid_mode=OFF_PERMISSIVE",
         "innodb_deadlock_detect=OFF",
-        "ssl_cert=other.pem",
+        "ssl_crl=other.pem",
     ] {
         let (name, value) = setting.split_once('=').unwrap();
         let (number, text) = fails(&mut root, &format!("SET GLOBAL {name} = '{value}'"));

@@ -88,7 +88,8 @@ pub(super) fn a_long_rollback_and_a_long_row_let_others_have_turns() {
     retry_blocking(|| client.tx.insert(&table, &row)).unwrap();
     retry_blocking(|| client.tx.rollback_to(savepoint)).unwrap();
     let inserted = turns(|| client.tx.insert(&table, &row));
-    assert!(inserted >= 3, "{inserted} turns");
+    // A wait for something else begins the time between two turns anew.
+    assert!(inserted >= 2, "{inserted} turns");
     assert_eq!(client.scan(0).len(), 1);
     assert!(turns(|| client.tx.rollback_to(savepoint)) >= 1);
     assert!(client.scan(0).is_empty());
