@@ -43,6 +43,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use palisade_base::event::yield_now;
 use palisade_base::{Blocked, Event};
@@ -145,6 +146,8 @@ struct Part {
     /// The piece that it is in.
     piece: Option<usize>,
     has_begun: bool,
+    /// When the statement was last woken within a piece.
+    last_sign: Instant,
     /// See [`InPart`].
     in_part: InPart,
 }
@@ -361,6 +364,9 @@ fn find_in(operator: &Operator, wanted: usize) -> Option<Grouping<'_>> {
     }
 }
 
+/// A piece may take long. The statement is woken meanwhile: only it can see that its client has gone.
+const SIGN_EVERY: Duration = Duration::from_millis(20);
+
 /// The task of a part.
 async fn run(shared: Arc<Shared>, number: usize, host: Arc<dyn Environment>) {
     let part = Task { shared, number };
@@ -409,7 +415,13 @@ impl Task {
         match advanced {
             Ok(true) => self.shared.note_progress(),
             Ok(false) => return self.end(place, true),
-            Err(Blocked::Wait(event)) => return Turn::Wait(event),
+            Err(Blocked::Wait(event)) => {
+                if part.last_sign.elapsed() >= SIGN_EVERY {
+                    part.last_sign = Instant::now();
+                    self.shared.note_progress();
+                }
+                return Turn::Wait(event);
+            }
             Err(Blocked::Error(error)) => {
                 match part.in_part.has_overflowed {
                     true => self.shared.overflow(),
@@ -514,6 +526,7 @@ impl Part {
             number,
             piece: None,
             has_begun: false,
+            last_sign: Instant::now(),
             in_part: InPart { hides_tables: true, has_overflowed: false },
         }
     }
