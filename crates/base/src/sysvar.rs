@@ -57,8 +57,6 @@ pub const NO_EFFECT: &str = "No effect";
 pub enum Taken {
     /// All of them.
     All,
-    /// All of them as an option; SET only the one it has.
-    AllAtStart,
     /// The default, neither an option nor SET another one.
     DefaultOnly,
 }
@@ -293,13 +291,11 @@ impl Variable {
         }
     }
 
-    /// 1235 where this server does not do what `setting` says. `current` is the value that the server started
-    /// with.
-    pub fn check_taken(&self, setting: &Setting, current: &Setting) -> Result<(), MysqlError> {
+    /// 1235 where this server does not do what `setting` says.
+    pub fn check_taken(&self, setting: &Setting) -> Result<(), MysqlError> {
         let taken = match self.taken {
             Taken::All => true,
             // NULL and an empty text say the same here
-            Taken::AllAtStart => self.shown(setting) == self.shown(current),
             Taken::DefaultOnly => self.shown(setting) == self.shown(&self.default_setting()),
         };
         if taken { Ok(()) } else { Err(self.not_supported(setting)) }
@@ -705,9 +701,8 @@ pub enum SessionRule {
 /// WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time before ...";
 /// ```
 ///
-/// The third column is `dynamic` (SET changes it), `fixed` (only an option does), `at_start` (MySQL's SET
-/// changes it, here only an option), `default_only` and `fixed_default` (the same, of which only the default
-/// is [taken](crate::sysvar::Taken)).
+/// The third column is `dynamic` (SET changes it), `fixed` (only an option does), `default_only` and
+/// `fixed_default` (the same, of which only the default is [taken](crate::sysvar::Taken)).
 #[macro_export]
 macro_rules! system_variables {
     ($($id:ident = $name:literal, $scope:ident, $changes:ident, $kind:ident($($arguments:tt)*), $doc:expr;)*) => {
@@ -732,7 +727,6 @@ macro_rules! system_variables {
     (@changes $dynamic:ident) => { true };
     (@taken dynamic) => { $crate::sysvar::Taken::All };
     (@taken fixed) => { $crate::sysvar::Taken::All };
-    (@taken at_start) => { $crate::sysvar::Taken::AllAtStart };
     (@taken default_only) => { $crate::sysvar::Taken::DefaultOnly };
     (@taken fixed_default) => { $crate::sysvar::Taken::DefaultOnly };
     (@kind bool $default:literal) => { $crate::sysvar::Kind::Bool($default) };

@@ -344,7 +344,7 @@ impl Options {
             }
             other => other,
         };
-        variables::check_taken(id, &setting, &setting).map_err(|_| {
+        variables::check_taken(id, &setting).map_err(|_| {
             let (name, shown) = (variable.name, variable.shown(&setting));
             format!(
                 "{name}={shown} is not supported yet, and the server does not start with what it would not do"
@@ -438,7 +438,7 @@ pub fn variables_document() -> String {
         };
         let set = match (variable.dynamic, variable.taken) {
             (true, Taken::All) => "yes",
-            (false, _) | (true, Taken::AllAtStart) => "no",
+            (false, _) => "no",
             (true, Taken::DefaultOnly) => "default only",
         };
         let default = variable.shown(&variable.default_setting()).replace(',', ", ");

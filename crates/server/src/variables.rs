@@ -236,7 +236,7 @@ pub fn assign(
         Place::Session => session.state.settings.get(id).clone(),
     };
     let setting = merge_switches(globals, at, id, given, &current);
-    check_taken(id, &setting, &current)?;
+    check_taken(id, &setting)?;
     if matches!(id, sysvar::READ_ONLY | sysvar::SUPER_READ_ONLY)
         && setting == Setting::Bool(true)
         && (session.in_transaction || session.has_locked_tables())
@@ -369,7 +369,7 @@ pub fn persisted_text(
     };
     let setting = merge_switches(globals, Place::Global, id, setting, globals.load().get(id));
     // an option, when the server starts again
-    check_taken(id, &setting, &setting)?;
+    check_taken(id, &setting)?;
     Ok(kept_text(variable, &setting))
 }
 
@@ -382,7 +382,7 @@ pub fn kept_text(variable: &Variable, setting: &Setting) -> String {
 }
 
 /// 1235, or what else MySQL says, to a value that this server does not take.
-pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Result<(), MysqlError> {
+pub fn check_taken(id: VariableId, setting: &Setting) -> Result<(), MysqlError> {
     let variable = id.declaration();
     match (id, setting) {
         (sysvar::EVENT_SCHEDULER, Setting::Enum(EVENTS_ON)) => Err(variable.not_supported(setting)),
@@ -404,7 +404,7 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
         (sysvar::GTID_MODE, _) => Err(mysql_error!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME)),
-        _ => variable.check_taken(setting, current),
+        _ => variable.check_taken(setting),
     }
 }
 
