@@ -263,7 +263,11 @@ fn stopping_does_not_wait_for_a_thread_that_does_not_come_back() {
     (0..3).for_each(|_| is_held.recv_timeout(PATIENCE).unwrap());
     let mut beats = Vec::new();
     assert_eq!(fixture.workers.held_threads(&mut beats), 0, "they have not been looked at before");
-    assert_eq!(fixture.workers.held_threads(&mut beats), 3);
+    // On a busy machine a thread may be relieved between two looks, and is a new one to the second.
+    let limit = Instant::now() + PATIENCE;
+    while fixture.workers.held_threads(&mut beats) != 3 {
+        assert!(Instant::now() < limit);
+    }
     let begun = Instant::now();
     assert_eq!(fixture.workers.stop(Duration::from_millis(100)), 3);
     assert!(begun.elapsed() < PATIENCE / 2);
