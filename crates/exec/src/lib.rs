@@ -224,8 +224,8 @@ impl State {
         }
     }
 
-    /// Goes to the beginning of a piece of a range of the scan that [drives](palisade_plan::parallel::driving)
-    /// it. Hash tables of joins are kept.
+    /// Goes to the beginning of a piece of a range of the scan that
+    /// [drives](palisade_plan::parallel::driving) it. Hash tables of joins are kept.
     pub(crate) fn begin_piece(&mut self, piece: KeyRange) {
         match self {
             State::Scan(scan) => scan.begin_piece(piece),

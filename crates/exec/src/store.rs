@@ -307,8 +307,8 @@ pub fn row_error(error: row::RowError) -> SqlError {
     }
 }
 
-/// Whether a text column is given the digits of a FLOAT that the same number has as a DOUBLE; a TEXT or BLOB is
-/// so only by what is computed.
+/// Whether a text column is given the digits of a FLOAT that the same number has as a DOUBLE; a TEXT or BLOB
+/// is so only by what is computed.
 #[cold]
 fn is_copied_as_double(expr: &Expr, ty: &SqlType) -> bool {
     match ty {

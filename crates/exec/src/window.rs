@@ -5,9 +5,9 @@
 //! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory.
 //!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows
-//! are collected, as far as it is not a column of a row that is kept anyway. What comes after is arithmetic on the rows, in steps that let other sessions run: the state
-//! says which row and which call come next. Where a row is not in memory, the call fails, and is done again
-//! when the page has come.
+//! are collected, as far as it is not a column of a row that is kept anyway. What comes after is arithmetic
+//! on the rows, in steps that let other sessions run: the state says which row and which call come next.
+//! Where a row is not in memory, the call fails, and is done again when the page has come.
 
 mod pages;
 mod rows;

@@ -22,7 +22,8 @@ pub struct KeyIndex {
     hasher: DefaultHashBuilder,
 }
 
-/// The long strings, each behind its length in 8 bytes: in chunks, so that none is copied when there are more.
+/// The long strings, each behind its length in 8 bytes: in chunks, so that none is copied when there are
+/// more.
 #[derive(Debug, Clone, Default)]
 struct LongKeys {
     chunks: Vec<Vec<u8>>,

@@ -11,10 +11,10 @@
 //! integers, a decimal in units of its last digit, whose place is the same for all rows; doubles are doubles.
 //! Equal expressions are one step.
 //!
-//! Only what has the very same value row by row becomes a step: columns, constants, and sums, differences
-//! and products of numbers. Where that needs more than 64 bits, or fails with an error for a row, the
-//! computation [gives up](Computation::run), and the caller evaluates the expressions row by row: the rules of
-//! overflow and the errors are written once, in [`arithmetic`](crate::arithmetic).
+//! Only what has the very same value row by row becomes a step: columns, constants, and sums, differences and
+//! products of numbers. Where that needs more than 64 bits, or fails with an error for a row, the computation
+//! [gives up](Computation::run), and the caller evaluates the expressions row by row: the rules of overflow
+//! and the errors are written once, in [`arithmetic`](crate::arithmetic).
 
 use palisade_catalog::row::{PlainColumns, double_of_word, signed_of_word};
 use palisade_catalog::{Decimal, SqlType, Table, Value, ValueRef};

@@ -1,9 +1,10 @@
 //! Groupings whose rows can be read and added up in parts, side by side.
 //!
-//! The rows are those of one table, or of a join that begins with one, whose [driving] scan is
-//! divided. This module decides which groupings those are and what they cost. Whether one is executed so is decided when it is
-//! executed: by `palisade_parallel_cost` and `palisade_parallel_threads` as they are then, and by whether the
-//! transaction reads with a snapshot and has changed nothing. See docs/decisions/111-parts-side-by-side.md.
+//! The rows are those of one table, or of a join that begins with one, whose [driving] scan is divided. This
+//! module decides which groupings those are and what they cost. Whether one is executed so is decided when it
+//! is executed: by `palisade_parallel_cost` and `palisade_parallel_threads` as they are then, and by whether
+//! the transaction reads with a snapshot and has changed nothing. See
+//! docs/decisions/111-parts-side-by-side.md.
 
 use std::sync::Arc;
 
@@ -190,8 +191,8 @@ pub fn is_count(input: &Operator, group: &[Expr], aggregates: &[AggregateSpec]) 
     group.is_empty() && !aggregates.is_empty() && aggregates.iter().all(is_of_all) && is_countable(input)
 }
 
-/// Whether its value depends on nothing but the rows in these slots, and evaluating it does nothing else: any thread
-/// that evaluates it, at any time of the statement, gets the same.
+/// Whether its value depends on nothing but the rows in these slots, and evaluating it does nothing else: any
+/// thread that evaluates it, at any time of the statement, gets the same.
 fn is_of_rows(expr: &Expr, slots: &[usize]) -> bool {
     let mut is_free = true;
     expr.walk(&mut |expr| {

@@ -2,7 +2,7 @@
 //!
 //! | rule | from | to |
 //! |---|---|---|
-//! | `constants` | conditions that are known before any row is read | their truth, and what it leaves of others |
+//! | `constants` | conditions known before any row is read | their truth, and what is left of others |
 //! | `or_factors` | a condition that all branches of an OR have | the condition, beside the OR of the rests |
 //! | `outer_to_inner` | an outer join whose added rows are thrown away | an inner join |
 //! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |

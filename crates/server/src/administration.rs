@@ -56,8 +56,8 @@ pub async fn administer(
     }
 }
 
-/// ALTER INSTANCE RELOAD TLS: certificates and keys are read anew. If that fails everything stays as it is, or,
-/// if it is so wanted, TLS is not spoken any more.
+/// ALTER INSTANCE RELOAD TLS: certificates and keys are read anew. If that fails everything stays as it is,
+/// or, if it is so wanted, TLS is not spoken any more.
 async fn reload_tls(
     host: &ServerHost,
     session: &mut Session,

@@ -52,7 +52,8 @@ fn a_bound_statement_is_planned_by_the_hints_of_its_binding() {
     let mut client = connect(&server);
     for index in ["b", "c", "PRIMARY", "b"] {
         run(&mut client, &[&bind(index)]);
-        // What other constants and spaces are in it decides nothing, and neither does whether a plan was kept.
+        // What other constants and spaces are in it decides nothing, and neither does whether a plan was
+        // kept.
         let own = STATEMENT.replace("b = 1", "b=  7 ");
         let explained = client.value(&format!("EXPLAIN FORMAT=TREE {own}"));
         let tree = executed(&server, &mut client, |client| client.send(STATEMENT));

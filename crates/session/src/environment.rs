@@ -228,8 +228,8 @@ pub trait Processes: Send + Sync {
         1
     }
 
-    /// Whether those that serve sessions have so much to do that a statement should have no more than one part
-    /// run beside it.
+    /// Whether those that serve sessions have so much to do that a statement should have no more than one
+    /// part run beside it.
     fn is_busy(&self) -> bool {
         false
     }

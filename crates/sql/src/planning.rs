@@ -1,5 +1,5 @@
-//! Making the plan of a statement for which none is kept: by the hints of a binding, by the plan that it keeps,
-//! or as the planner likes it.
+//! Making the plan of a statement for which none is kept: by the hints of a binding, by the plan that it
+//! keeps, or as the planner likes it.
 
 use std::sync::Arc;
 

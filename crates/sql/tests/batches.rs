@@ -1,5 +1,5 @@
-//! What a grouping adds up a batch at a time is what it adds up row by row: a scan that locks its rows is read
-//! so.
+//! What a grouping adds up a batch at a time is what it adds up row by row: a scan that locks its rows is
+//! read so.
 
 // a part of it is used
 #[allow(dead_code)]

@@ -218,9 +218,9 @@ impl Trx {
         }
     }
 
-    /// From now on it sees what the snapshot of `other` sees, which is opened if none is open: both read at the same time, on
-    /// threads of their own. That snapshot keeps the undo for both, so this transaction must have been dropped before it is
-    /// closed; and it must change nothing, nor must `other` have.
+    /// From now on it sees what the snapshot of `other` sees, which is opened if none is open: both read at
+    /// the same time, on threads of their own. That snapshot keeps the undo for both, so this transaction
+    /// must have been dropped before it is closed; and it must change nothing, nor must `other` have.
     pub fn read_for(&mut self, other: &mut Trx) {
         assert!(!self.is_open() && other.id().is_none(), "both only read");
         self.state.snapshot = Some(other.open_snapshot());

@@ -103,8 +103,8 @@ impl Content {
 }
 
 impl Pages {
-    /// Without rows yet, of rows with so many computed values and slots, for an operator that may take so many
-    /// bytes.
+    /// Without rows yet, of rows with so many computed values and slots, for an operator that may take so
+    /// many bytes.
     pub fn new(cx: &mut ExecContext<'_, '_>, (width, slots): (usize, usize), memory: usize) -> Pages {
         cx.execution.work.add(Work::CreatedTmpFiles, 1);
         Pages {

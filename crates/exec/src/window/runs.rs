@@ -1,6 +1,6 @@
 //! Rows of a window operator that wait in a file: sorted in runs as those of a sort, merged, and read one
-//! partition at a time. A record has the computed keys, the slots, and the other computed values. What is in memory then is one partition, or some [pages](super::pages) of it, and a
-//! block or two of each run.
+//! partition at a time. A record has the computed keys, the slots, and the other computed values. What is in
+//! memory then is one partition, or some [pages](super::pages) of it, and a block or two of each run.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | COUNT; SUM and AVG of integers and decimals; BIT_AND, BIT_OR, BIT_XOR of numbers | yes |
 //! | MIN and MAX of integers, decimals, dates and times | yes |
-//! | MIN and MAX of text, FLOAT, DOUBLE | no: of equal values the first is kept, and they may look different |
+//! | MIN and MAX of text, FLOAT, DOUBLE | no: of equal values the first is kept; they may look unlike |
 //! | SUM and AVG of FLOAT and DOUBLE, variances | no: sums of them depend on the order |
 //! | GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG | no: they are the rows in their order |
 //! | of DISTINCT values | no: each part would have to keep them all |

@@ -199,8 +199,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Notes a constant text that stands beside a TIME column and a date: it is converted to a date before the
-    /// first row.
+    /// Notes a constant text that stands beside a TIME column and a date: it is converted to a date before
+    /// the first row.
     pub(super) fn note_text_beside_dated_time(&mut self, bound: &Expr, with: &Expr) {
         if bound.ty.is_text()
             && self.is_known(bound)

@@ -91,7 +91,8 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
     }
 }
 
-/// The arguments of STRCMP: a constant beside a column of type BIGINT, YEAR or TIME is read as for a comparison.
+/// The arguments of STRCMP: a constant beside a column of type BIGINT, YEAR or TIME is read as for a
+/// comparison.
 pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
     let reads = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Time { .. });
     if reads(&left.ty) || reads(&right.ty) {

@@ -415,7 +415,8 @@ impl Binder<'_> {
     }
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {
-        // Of several errors MySQL tells that of the first branch before that of the operand, and of ELSE last.
+        // Of several errors MySQL tells that of the first branch before that of the operand, and of ELSE
+        // last.
         let (mut asked, mut results) = (Vec::new(), Vec::new());
         for (condition, result) in &case.branches {
             asked.push(self.expr(condition)?);

@@ -425,8 +425,8 @@ fn has_texts_and_nothing_exact(list: &[Expr]) -> bool {
     has_none && list.iter().any(is_text) && list.iter().all(|item| item.ty != SqlType::Json)
 }
 
-/// Whether a value is a whole number that is no column's: in a list of constant texts and doubles it is looked
-/// for as such among the texts, and each text is as much of it as says one.
+/// Whether a value is a whole number that is no column's: in a list of constant texts and doubles it is
+/// looked for as such among the texts, and each text is as much of it as says one.
 fn is_computed_integer(expr: &Expr) -> bool {
     matches!(expr.ty, SqlType::Int { .. } | SqlType::Bit { .. }) && !matches!(expr.node, Node::Column { .. })
 }

@@ -1,7 +1,7 @@
 //! Sessions of TLS that clients may resume: a handshake without the costly part.
 //!
-//! A session is kept for `ssl_session_cache_timeout` seconds, and gives way when there are too many. Whoever
-//! begins a connection takes the lock for the time of a look into a table.
+//! A session is kept for `ssl_session_cache_timeout` seconds, and gives way when there are too many. A thread
+//! that begins a connection takes the lock for the time of a look into a table.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! tls_channel_status: how connections are encrypted. Administrators are served with the certificates of all, so that
-//! there is one channel.
+//! tls_channel_status: how connections are encrypted. Administrators are served with the certificates of all,
+//! so that there is one channel.
 
 use palisade_schema::virtual_table;
 

@@ -53,8 +53,8 @@ pub(crate) struct Trial {
 }
 
 impl Sql {
-    /// What a query's plan is kept by; `None` if it is planned as the planner likes it: plans are not kept, or
-    /// hints say how it is planned.
+    /// What a query's plan is kept by; `None` if it is planned as the planner likes it: plans are not kept,
+    /// or hints say how it is planned.
     pub(crate) fn kept_by(
         &self,
         session: &Session,
