@@ -66,7 +66,17 @@ pub enum Unfit {
     Said,
     /// It is said for each row; the text is the zero date.
     Warns,
+    /// The same, but any date will do, be it no day of the calendar or the zero date.
+    AnyDay,
 }
+
+/// How a date is read that need not be a day of the calendar.
+pub(super) const ANY_DAY: TemporalMode = TemporalMode {
+    no_zero_date: false,
+    no_zero_in_date: false,
+    allow_invalid_dates: true,
+    truncate_fractional: false,
+};
 
 /// Where a constant stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +90,8 @@ pub enum Standing {
         /// Whether there are numbers.
         numbers: bool,
     },
+    /// It is a text that is a bound of BETWEEN, the other bound being a number: any date will do.
+    BesideNumber,
     /// It is a text in a list of dates and texts in which a text is looked for: a statement that changes data
     /// fails if it is no date; of others each row tells.
     BesideText,
@@ -138,7 +150,8 @@ impl Context<'_> {
         beside: &Beside,
         standing: &Standing,
     ) -> SqlResult<()> {
-        let is_listed = matches!(standing, Standing::Listed { .. } | Standing::BesideText);
+        let is_listed =
+            matches!(standing, Standing::Listed { .. } | Standing::BesideText | Standing::BesideNumber);
         let is_text = match value {
             Value::Bytes(_) | Value::Bit { .. } | Value::Enum(_) | Value::Set(_) => true,
             Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => false,
@@ -175,7 +188,10 @@ impl Context<'_> {
         let is_among_texts = matches!(standing, Standing::Listed { numbers: false } | Standing::BesideText);
         let as_date = beside.ty == SqlType::Date && is_among_texts;
         let mode = self.reading_mode();
-        let mode = TemporalMode { no_zero_in_date: mode.no_zero_in_date && !as_date, ..mode };
+        let mode = match standing {
+            Standing::BesideNumber => ANY_DAY,
+            _ => TemporalMode { no_zero_in_date: mode.no_zero_in_date && !as_date, ..mode },
+        };
         let parsed = DateTime::parse(&text, mode);
         let fits = parsed
             .is_some_and(|(parsed, _)| !(parsed.truncated || as_date && parsed.value.time().micros() != 0));
@@ -261,10 +277,10 @@ impl Context<'_> {
 
 /// 1525: a constant text is compared with a date, and is none.
 pub fn no_date(beside: &Beside, text: &[u8]) -> MysqlError {
-    // It ends at a byte 0.
+    // It ends at a byte 0, and at one that is no character.
     let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
-    let text = String::from_utf8_lossy(text).replace(char::REPLACEMENT_CHARACTER, "?");
-    mysql_error!(ER_WRONG_VALUE, beside.upper_name(), text)
+    let shown = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    mysql_error!(ER_WRONG_VALUE, beside.upper_name(), shown)
 }
 
 /// A text as MySQL shows it: bytes that are no characters in hexadecimal.

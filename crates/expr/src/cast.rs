@@ -86,6 +86,9 @@ pub enum CastTarget {
     },
     /// Not in SQL: the text of a sum of times, as the time or the date and time that it says.
     SumMoment,
+    /// Not in SQL: what stands among dates of which the least is wanted as a number: what is no date is the zero
+    /// date.
+    MomentOrZero,
     /// Not in SQL: a double that is computed, where a whole number is wanted: beyond BIGINT it fails (1690).
     ComputedInteger,
     /// Not in SQL: a user variable with a double, where a whole number is wanted: MySQL cuts its fraction.
@@ -106,6 +109,9 @@ pub enum CastTarget {
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
     ComparedInteger,
+    /// Not in SQL: a constant of which the text is compared with that of a column of type BIGINT. One that says
+    /// a whole number is that number, any other the text that it is.
+    WrittenInteger,
     /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is
     /// that year, so that 99 is 1999.
     ComparedYear,
@@ -156,6 +162,7 @@ impl CastTarget {
             CastTarget::ComparedDate { .. }
                 | CastTarget::ListedTime
                 | CastTarget::ListedDecimal
+                | CastTarget::WrittenInteger
                 | CastTarget::DateNumber
                 | CastTarget::DateInteger
                 | CastTarget::SummedText
@@ -165,6 +172,7 @@ impl CastTarget {
                 | CastTarget::MemberText { .. }
                 | CastTarget::ColumnText { .. }
                 | CastTarget::SumMoment
+                | CastTarget::MomentOrZero
                 | CastTarget::ComputedInteger
                 | CastTarget::WholePart
                 | CastTarget::KeptYear
@@ -196,6 +204,7 @@ impl CastTarget {
             CastTarget::SummedDate { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
             }
+            CastTarget::WrittenInteger => operand.clone(),
             // Its type is that of the choice, or of the column.
             CastTarget::Chosen | CastTarget::ColumnText { .. } => SqlType::Null,
             CastTarget::MomentText => {
@@ -209,7 +218,9 @@ impl CastTarget {
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
             CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
             CastTarget::Json => SqlType::Json,
-            CastTarget::ComparedDate { .. } | CastTarget::SumMoment => SqlType::DateTime { fsp: 6 },
+            CastTarget::ComparedDate { .. } | CastTarget::SumMoment | CastTarget::MomentOrZero => {
+                SqlType::DateTime { fsp: 6 }
+            }
             CastTarget::ComparedInteger | CastTarget::ListedDecimal => {
                 SqlType::Decimal { precision: 65, scale: 30, unsigned: false }
             }
@@ -342,7 +353,7 @@ impl Context<'_> {
                 },
                 None => Value::Null,
             }),
-            CastTarget::Year => self.cast_year(&value),
+            CastTarget::Year => self.cast_year(&value, &operand.ty),
             CastTarget::KeptYear => Ok(Value::Year(self.to_i64(value.as_ref())?.clamp(0, 9999) as u16)),
             CastTarget::Json => self.cast_json(value, operand),
             CastTarget::DateNumber => {
@@ -382,6 +393,10 @@ impl Context<'_> {
                 number.map(Value::Int).ok_or_else(|| self.out_of_range("BIGINT", operand))
             }
             CastTarget::SumMoment => Ok(self.sum_moment(&text_of(&value, &operand.ty))),
+            CastTarget::MomentOrZero => {
+                let moment = self.to_partial_datetime(value.as_ref())?;
+                Ok(Value::DateTime(moment.unwrap_or(DateTime::ZERO)))
+            }
             CastTarget::ListedTime => self.listed_time(value, &operand.ty),
             CastTarget::ListedDecimal => {
                 let decimal = self.to_decimal(value.as_ref())?;
@@ -397,6 +412,7 @@ impl Context<'_> {
                 })
             }
             CastTarget::ComparedInteger => self.compared_integer(value),
+            CastTarget::WrittenInteger => self.written_integer(value),
             CastTarget::ComparedYear => self.compared_year(value),
             CastTarget::ComparedFloat { scale } => self.compared_float(&value, *scale),
             CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
@@ -471,7 +487,7 @@ impl Context<'_> {
         })
     }
 
-    fn cast_year(&mut self, value: &Value) -> SqlResult<Value> {
+    fn cast_year(&mut self, value: &Value, ty: &SqlType) -> SqlResult<Value> {
         let year = match value {
             Value::Date(date) => i64::from(date.year()),
             Value::DateTime(datetime) => i64::from(datetime.date().year()),
@@ -482,12 +498,14 @@ impl Context<'_> {
             },
             Value::Bytes(text) => {
                 let Some((year, is_complete)) = year_of_text(text) else {
-                    let shown = String::from_utf8_lossy(text).into_owned();
+                    let shown = self.message_text(text, ty)?;
+                    let shown = String::from_utf8_lossy(&shown).into_owned();
                     self.session.warnings.warn(mysql_error!(ER_WRONG_VALUE, "YEAR", shown));
                     return Ok(Value::Null);
                 };
                 if !is_complete {
-                    self.truncated("YEAR", text)?;
+                    let shown = self.message_text(text, ty)?;
+                    self.truncated("YEAR", &shown)?;
                 }
                 year
             }
@@ -504,6 +522,18 @@ impl Context<'_> {
                 Value::Null
             }
         })
+    }
+
+    /// A text as a message shows it: bytes that are no characters in hexadecimal, characters in UTF-8 and up
+    /// to the first byte 0.
+    fn message_text(&mut self, text: &[u8], ty: &SqlType) -> SqlResult<Vec<u8>> {
+        let collation = ty.collation();
+        if collation == CollationId::BINARY {
+            return Ok(shown(text, ty));
+        }
+        let mut text = self.transcode(Bytes::from(text), collation, CollationId::UTF8MB4_BIN)?.into_vec();
+        text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
+        Ok(text)
     }
 
     /// The number of a date or time written as functions write them: 20240229, 20240229123456.5 or 123456.5.

@@ -57,6 +57,12 @@ pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> S
         {
             (connection, Coercibility::Implicit)
         }
+        // Numbers and dates beside the text that a function makes of NULL.
+        (CollationId::BINARY, Coercibility::Null)
+            if known.iter().any(|operand| operand.is_written_as_text()) =>
+        {
+            (connection, Coercibility::Literal)
+        }
         found => found,
     };
     let ty = match &first.ty {
@@ -77,7 +83,7 @@ pub fn common_column(operands: &[&Expr], connection: CollationId, operation: &st
         found.ty = only.ty.clone();
         return Ok(found);
     }
-    let lengths = operands.iter().filter_map(|operand| Length::of(&operand.ty));
+    let lengths = operands.iter().filter_map(|operand| Length::of(operand));
     if lengths.reduce(Length::merge) == Some(Length::Fixed) {
         found.ty = match found.ty {
             SqlType::VarChar { length, collation } => SqlType::Char { length, collation },
@@ -85,7 +91,26 @@ pub fn common_column(operands: &[&Expr], connection: CollationId, operation: &st
             other => other,
         };
     }
+    found.ty = settled_column(found.ty);
     Ok(found)
+}
+
+/// The most characters that a text of a UNION's column has that is no TEXT, and the most bytes of one that is
+/// no BLOB.
+const LONGEST_IN_COLUMN: u32 = 512;
+
+/// The type of a column of UNION: a TEXT or BLOB if it has room for more than a column of varying length does
+/// there.
+fn settled_column(ty: SqlType) -> SqlType {
+    match ty {
+        SqlType::VarChar { length, collation } if length > LONGEST_IN_COLUMN => {
+            SqlType::Text { size: LobSize::Normal, collation }
+        }
+        SqlType::VarBinary { length } if length > LONGEST_IN_COLUMN => {
+            SqlType::Blob { size: LobSize::Normal }
+        }
+        ty => ty,
+    }
 }
 
 /// What the values of a type make of the length of texts beside them.
@@ -101,9 +126,11 @@ enum Length {
 }
 
 impl Length {
-    fn of(ty: &SqlType) -> Option<Length> {
-        match ty {
+    fn of(operand: &Expr) -> Option<Length> {
+        match &operand.ty {
             SqlType::Null => None,
+            // The text of a date that is moved.
+            SqlType::VarChar { .. } if is_moved_date(operand) => Some(Length::Fixed),
             SqlType::Char { .. } | SqlType::Binary { .. } => Some(Length::Fixed),
             SqlType::Enum { .. } | SqlType::Set { .. } => Some(Length::Member),
             ty if ty.is_numeric() => Some(Length::Number),
@@ -119,6 +146,16 @@ impl Length {
             (Length::Number, Length::Number) | (Length::Date, Length::Date) => self,
             _ => Length::Varying,
         }
+    }
+}
+
+/// Whether an interval or a time is added to it.
+fn is_moved_date(operand: &Expr) -> bool {
+    match &operand.node {
+        Node::Call { function, .. } => {
+            matches!(function.name, "addtime" | "date_add" | "date_sub" | "subtime" | "timestampadd")
+        }
+        _ => false,
     }
 }
 

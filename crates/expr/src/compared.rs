@@ -11,7 +11,7 @@ use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, Decimal, SqlType, Time, Value, number};
 
-use super::beforehand::{Beside, Unfit, no_date};
+use super::beforehand::{ANY_DAY, Beside, Unfit, no_date};
 use super::convert::text_of;
 use super::{Context, Expr, Node};
 use crate::SqlResult;
@@ -25,7 +25,8 @@ impl Context<'_> {
         beside: &Beside,
         unfit: Unfit,
     ) -> SqlResult<Option<DateTime>> {
-        let parsed = DateTime::parse(text, self.reading_mode());
+        let mode = if unfit == Unfit::AnyDay { ANY_DAY } else { self.reading_mode() };
+        let parsed = DateTime::parse(text, mode);
         // A constant of the statement's text has the same node as a value for `?`, which comes too late for
         // an error.
         let is_parameter =
@@ -36,7 +37,7 @@ impl Context<'_> {
             (Unfit::Fails, _) if is_parameter => self.truncated(beside.lower_name(), text)?,
             (Unfit::Fails, None) => return Err(no_date(beside, text)),
             (Unfit::Fails, Some(_)) | (Unfit::Said, _) => {}
-            (Unfit::Warns, _) => self.unfit(text, &operand.ty, beside)?,
+            (Unfit::Warns | Unfit::AnyDay, _) => self.unfit(text, &operand.ty, beside)?,
         }
         Ok(match parsed {
             Some((parsed, Some(seconds))) => Some(self.at_offset(parsed.value, seconds)),
@@ -73,6 +74,21 @@ impl Context<'_> {
             }),
             _ => Ok(Value::Double(self.to_f64(value.as_ref())?)),
         }
+    }
+
+    /// The whole number that a constant says, however it says it; else the constant as it is.
+    pub(super) fn written_integer(&mut self, value: Value) -> SqlResult<Value> {
+        let whole = match &value {
+            Value::Decimal(number) if number.round(0).is_ok_and(|whole| whole == *number) => {
+                number.to_i64().ok()
+            }
+            Value::Decimal(_) => None,
+            _ => match self.compared_integer(value.clone())? {
+                Value::Int(whole) => Some(whole),
+                _ => None,
+            },
+        };
+        Ok(whole.map_or(value, Value::Int))
     }
 
     /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It

@@ -7,7 +7,7 @@ use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::watch::PIECE;
-use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_catalog::{Charset, CollationId, SqlType, Value, ValueRef};
 
 use super::cast::type_of_text;
 use super::context::AtHand;
@@ -157,10 +157,15 @@ impl Expr {
             Node::Transcode { operand, to, loss } => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
                 value => {
-                    if *loss == Loss::Refused {
+                    if *loss != Loss::Allowed {
                         let text = text_of(&value, &operand.ty);
                         let (from, to) = (operand.ty.collation().get().charset, to.get().charset);
-                        let checked = cx.watched(|watch| refuse_loss(&text, from, to, watch));
+                        let is_shown_from_there = *loss == Loss::RefusedByColumn && from == Charset::Binary;
+                        let checked = cx.watched(|watch| {
+                            let valid =
+                                if is_shown_from_there { to.valid_len_watched(&text, watch) } else { 0 };
+                            refuse_loss(text.get(valid..).unwrap_or_default(), from, to, watch)
+                        });
                         cx.attempt(checked.and_then(|checked| checked))?;
                     }
                     let text = cx.valid_text(text_of(&value, &operand.ty), type_of_text(operand, *to), *to);

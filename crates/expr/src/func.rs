@@ -165,6 +165,10 @@ pub fn text_type(
             {
                 connection
             }
+            // Text is made of numbers and dates, beside one of which nothing is known.
+            (CollationId::BINARY, Coercibility::Null) if all.iter().any(|one| one.is_written_as_text()) => {
+                connection
+            }
             (collation, _) => collation,
         },
         false => connection,

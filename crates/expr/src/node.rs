@@ -75,6 +75,9 @@ pub enum Loss {
     Allowed,
     /// The statement fails with 3854: of constants that are converted for an operation with other texts.
     Refused,
+    /// The same of what a column of UNION keeps: the message shows it from the first byte on that is no
+    /// character.
+    RefusedByColumn,
 }
 
 /// What `IS` asks.
@@ -356,6 +359,11 @@ impl Expr {
     /// Whether it is a user variable that holds a number.
     pub fn is_numeric_variable(&self) -> bool {
         matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()
+    }
+
+    /// Whether it is a number, a date or a time: where a text is wanted it is one in the connection's collation.
+    pub fn is_written_as_text(&self) -> bool {
+        !matches!(self.ty, SqlType::Bit { .. }) && (self.ty.is_numeric() || self.ty.is_temporal())
     }
 
     /// The conjunction of `conditions`; TRUE of none.

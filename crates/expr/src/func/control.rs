@@ -10,7 +10,7 @@ use super::temporal::datetime_digits_of;
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::common::{common, varying};
 use crate::compare::{domain_of, domain_of_operands};
-use crate::convert::year_as_number;
+use crate::convert::{text_of, year_as_number};
 use crate::place::At;
 use crate::{Context, Domain, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
@@ -116,8 +116,29 @@ fn if_(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Valu
 fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let (left, right) = (arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?);
     let domain = domain_of_operands(arguments.at(0)?, arguments.at(1)?, "nullif")?;
-    let equal = cx.compare(left.as_ref(), right.as_ref(), domain)? == Some(Ordering::Equal);
-    Ok(if equal { Value::Null } else { left })
+    let equal = match domain {
+        Domain::Text(collation) if !left.is_null() && !right.is_null() => {
+            let left = text_to_compare(cx, &left, arguments.at(0)?, collation)?;
+            let right = text_to_compare(cx, &right, arguments.at(1)?, collation)?;
+            cx.compare(left.as_ref(), right.as_ref(), domain)?
+        }
+        _ => cx.compare(left.as_ref(), right.as_ref(), domain)?,
+    };
+    Ok(if equal == Some(Ordering::Equal) { Value::Null } else { left })
+}
+
+/// A value as the text in which it is compared: a time has the digits of its type.
+fn text_to_compare(
+    cx: &mut Context<'_>,
+    value: &Value,
+    argument: &Expr,
+    collation: CollationId,
+) -> SqlResult<Value> {
+    let text = text_of(value, &argument.ty);
+    Ok(Value::Bytes(match argument.ty.is_text() {
+        true => cx.transcode(text, argument.ty.collation(), collation)?,
+        false => text,
+    }))
 }
 
 fn isnull(_: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {

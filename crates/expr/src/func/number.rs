@@ -274,7 +274,8 @@ fn bit_count(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
         }
         return Ok(Value::Int(count));
     }
-    Ok(Value::Int(i64::from(cx.to_bits(values.at(0)?.as_ref())?.count_ones())))
+    let bits = cx.to_bits_of(values.at(0)?.as_ref(), &arguments.at(0)?.ty)?;
+    Ok(Value::Int(i64::from(bits.count_ones())))
 }
 
 fn modulo(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {

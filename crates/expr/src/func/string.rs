@@ -372,7 +372,7 @@ fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
 }
 
 fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let bits = cx.to_bits(values.at(0)?.as_ref())?;
+    let bits = cx.to_bits_of(values.at(0)?.as_ref(), &arguments.at(0)?.ty)?;
     let on = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
     let off = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let separator = match values.get(3) {
@@ -410,7 +410,7 @@ fn make_set(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
     if bits.is_null() {
         return Ok(Value::Null);
     }
-    let bits = cx.to_bits(bits.as_ref())?;
+    let bits = cx.to_bits_of(bits.as_ref(), &arguments.at(0)?.ty)?;
     let mut out = Bytes::new();
     let mut any = false;
     for (bit, argument) in arguments.iter().skip(1).enumerate().take(64) {
@@ -443,6 +443,8 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
         Value::Double(_)
         | Value::Float(_)
         | Value::Bytes(_)
+        | Value::Enum(_)
+        | Value::Set(_)
         | Value::Date(_)
         | Value::Time(_)
         | Value::DateTime(_)
@@ -485,7 +487,7 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
 
 fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     if arguments.at(0)?.ty.is_numeric() && !matches!(values.at(0)?, Value::Bit { .. }) {
-        let bits = cx.to_bits(values.at(0)?.as_ref())?;
+        let bits = cx.to_bits_of(values.at(0)?.as_ref(), &arguments.at(0)?.ty)?;
         return Ok(Value::bytes(edit::in_base(bits, 16)));
     }
     if let Value::Bit { bits, .. } = values.at(0)?

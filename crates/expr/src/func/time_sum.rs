@@ -51,6 +51,16 @@ fn whole_time(text: &[u8], mode: TemporalMode) -> Option<Time> {
     (!read.dated && !read.trailing && !read.clamped).then_some(read.value)
 }
 
+/// Whether a text is three digits, a point and digits: a time here, though CAST reads `123.5` as 2012-03-05.
+fn is_short_number(text: &[u8]) -> bool {
+    let mut parts = text.split(|byte| *byte == b'.');
+    let is_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(whole), Some(fraction), None) => whole.len() == 3 && is_digits(whole) && is_digits(fraction),
+        _ => false,
+    }
+}
+
 /// An operand as a time or as a date and time; `None` with a warning if it is neither, and without one if it
 /// is NULL. The date may be no day of the calendar. An offset from UTC counts.
 fn moment(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
@@ -103,7 +113,7 @@ fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<(Option<Moment>, 
     if let Some(time) = whole_time(text, any) {
         return Ok((Some(Moment::Time(time)), None));
     }
-    if let Some((parsed, offset)) = DateTime::parse(text, any) {
+    if let Some((parsed, offset)) = DateTime::parse(text, any).filter(|_| !is_short_number(text)) {
         return Ok((Some(Moment::DateTime(parsed.value)), offset));
     }
     match Time::parse(text, any, |there, _| there) {

@@ -101,7 +101,10 @@ impl Unit {
         };
         let is_counted = match self.0 {
             Week => count.checked_mul(7).is_some_and(|days| i32::try_from(days).is_ok()),
-            Quarter => count.checked_mul(3).is_some(),
+            // Its months are counted in 32 bits.
+            Quarter => {
+                count.checked_mul(3).is_some_and(|months| months.unsigned_abs() <= u64::from(u32::MAX))
+            }
             _ => true,
         };
         if count == i64::MIN || !is_counted {

@@ -44,6 +44,14 @@ pub(super) fn text_beside_date(expr: &mut Expr, with: &Expr, part: Part) {
     }
 }
 
+/// A text beside a date and a number, which are the bounds of a range: any date will do, be it no day of the
+/// calendar.
+pub(super) fn text_beside_number(expr: &mut Expr, with: &Expr) {
+    if let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) {
+        read_as_date(expr, beside, Unfit::AnyDay, Part::Moment);
+    }
+}
+
 fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit, part: Part) {
     literal_date(expr);
     if expr.ty.is_string() {
@@ -124,14 +132,15 @@ impl Binder<'_> {
         let (converts, standing) = match standing {
             // Beside a number each bound is converted, and none must be a date.
             Standing::Bound(other) if is_text && !is_time && other.ty.is_numeric() => {
-                (of_column, Standing::Listed { numbers: true })
+                (of_column, Standing::BesideNumber)
             }
+            Standing::BesideNumber => (of_column, Standing::BesideNumber),
             Standing::Bound(other) if is_text && !is_time => (true, Standing::Bound(other)),
             Standing::Bound(_) => (of_column, Standing::Alone),
             Standing::Listed { numbers } => (is_text || is_number, Standing::Listed { numbers }),
             Standing::Alone | Standing::BesideText => (of_column || is_text && !is_time, Standing::Alone),
         };
-        let is_listed = matches!(standing, Standing::Listed { .. });
+        let is_listed = matches!(standing, Standing::Listed { .. } | Standing::BesideNumber);
         if converts && (self.is_known(constant) || is_listed && is_value_of_execution(constant)) {
             self.beforehand.push(Beforehand { constant: constant.clone(), beside: Some(beside), standing });
         }

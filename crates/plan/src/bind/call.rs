@@ -18,7 +18,7 @@ use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
     chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer, date_text_as_number,
-    sum_as_moment, transcode_to, transcode_when_met, variable_as_integer,
+    sum_as_moment, transcode_choice, transcode_to, transcode_when_met, variable_as_integer,
 };
 use super::{Binder, not_supported};
 
@@ -199,7 +199,9 @@ impl Binder<'_> {
             if keeps_columns && !is_written(argument) {
                 continue;
             }
-            if !keeps_bytes || argument.ty.is_text() {
+            if function.name == IF {
+                transcode_choice(argument, collation)?;
+            } else if !keeps_bytes || argument.ty.is_text() {
                 transcode_to(argument, collation)?;
             }
         }
@@ -254,6 +256,15 @@ fn subject(function: &Function, arguments: &[Expr]) -> Option<usize> {
         "locate" | "position" => Some(1),
         "trim" => Some(2),
         _ => None,
+    }
+}
+
+/// Which of a function's arguments alone decides how strongly the call insists on its collation: that of
+/// nothing but NULL does not.
+fn text_made_from(function: &Function, arguments: &[Expr]) -> Option<usize> {
+    match function.name {
+        "repeat" => Some(0),
+        _ => subject(function, arguments),
     }
 }
 
@@ -357,11 +368,20 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
         "date_format" | "time_format" => {
             strongest(arguments.get(1..).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
-        _ if let Some(at) = subject(function, arguments) => {
-            strongest(arguments.get(at..=at).unwrap_or_default()).unwrap_or(Coercibility::Literal)
-        }
+        _ if let Some(at) = text_made_from(function, arguments) => match arguments.get(at) {
+            Some(text) if text.ty == SqlType::Null => Coercibility::Null,
+            text => {
+                strongest(text.map(std::slice::from_ref).unwrap_or_default()).unwrap_or(Coercibility::Literal)
+            }
+        },
         _ if has_conflict(arguments, ty) => Coercibility::Conflict,
-        _ => strongest(arguments).unwrap_or(Coercibility::Literal),
+        _ => match strongest(arguments) {
+            None => Coercibility::Literal,
+            Some(Coercibility::Null) if arguments.iter().any(Expr::is_written_as_text) => {
+                Coercibility::Literal
+            }
+            Some(strength) => strength,
+        },
     }
 }
 

@@ -17,7 +17,7 @@ use palisade_session::sink::ColumnMeta;
 use super::Binder;
 use super::scope::{Clause, Scope};
 use super::select::slot_column;
-use super::types::transcode_to;
+use super::types::transcode_for_column;
 use crate::SetStep;
 use crate::logical::{Body, Combination, LogicalQuery, Order};
 
@@ -143,7 +143,7 @@ impl Binder<'_> {
 /// `expr` in the type that a UNION gives its column.
 fn converted(mut expr: Expr, ty: &SqlType) -> SqlResult<Expr> {
     if ty.is_text() {
-        transcode_to(&mut expr, ty.collation())?;
+        transcode_for_column(&mut expr, ty.collation())?;
     }
     let is_number = expr.ty == SqlType::Year && !expr.is_field();
     if expr.ty == *ty && !is_number || matches!(expr.ty, SqlType::Null) {

@@ -96,10 +96,27 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
 pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
     let reads = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Time { .. });
     if reads(&left.ty) || reads(&right.ty) {
-        constant_as_column(left, right);
-        constant_as_column(right, left);
+        written_as_column(left, right);
+        written_as_column(right, left);
         bits_beside_bigint(left, right);
         bits_beside_bigint(right, left);
+    }
+}
+
+/// A constant of which the text is compared with that of a column: beside a BIGINT one that is no whole number
+/// stays as it is written.
+fn written_as_column(expr: &mut Expr, with: &Expr) {
+    let is_bigint = matches!(with.ty, SqlType::Int { width: IntWidth::Big, .. }) && with.is_field();
+    if !is_bigint {
+        return constant_as_column(expr, with);
+    }
+    let is_constant = match &expr.node {
+        Node::Negate(operand) => operand.is_constant(),
+        _ => expr.is_constant(),
+    };
+    let is_read = expr.ty.is_string() || matches!(expr.ty, SqlType::Double { .. } | SqlType::Decimal { .. });
+    if is_constant && is_read {
+        read_as(CastTarget::WrittenInteger, expr);
     }
 }
 

@@ -22,7 +22,8 @@ use super::literal::{charset_collation, text_literal};
 use super::scope::Clause;
 use super::types::{
     Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
-    date_text_as_moment, member_as_text, text_length, transcode_to, variable_as_integer,
+    date_text_as_moment, extreme_date_as_integer, member_as_text, text_length, transcode_choice,
+    variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::logical::LogicalQuery;
@@ -439,8 +440,8 @@ impl Binder<'_> {
             _ => Coercibility::Numeric,
         };
         if ty.is_text() {
-            branches.iter_mut().try_for_each(|(_, result)| transcode_to(result, ty.collation()))?;
-            otherwise.iter_mut().try_for_each(|result| transcode_to(result, ty.collation()))?;
+            branches.iter_mut().try_for_each(|(_, result)| transcode_choice(result, ty.collation()))?;
+            otherwise.iter_mut().try_for_each(|result| transcode_choice(result, ty.collation()))?;
         }
         let node = Node::Case { branches, otherwise: otherwise.map(Box::new) };
         Ok(Expr { node, ty, nullable, coercibility })
@@ -513,7 +514,7 @@ impl Binder<'_> {
             operand = date_text_as_moment(operand);
         }
         if matches!(target, CastTarget::Signed | CastTarget::Unsigned) {
-            operand = computed_as_integer(variable_as_integer(operand));
+            operand = extreme_date_as_integer(computed_as_integer(variable_as_integer(operand)));
         }
         let ty = target.result_type(&operand.ty);
         let nullable = operand.nullable || ty.is_temporal() || matches!(ty, SqlType::Year | SqlType::Json);

@@ -12,7 +12,7 @@ use palisade_expr::{
 use palisade_parser::ast;
 
 use super::Binder;
-use super::beforehand::{Part, text_beside_date};
+use super::beforehand::{Part, text_beside_date, text_beside_number};
 use super::compare::{
     bits_as_number, compare_listed, compare_texts, constant_as_column, equal_in, is_bits, is_moment,
     moment_as_text, moment_as_time, negation, row_parts, wider,
@@ -142,6 +142,7 @@ impl Binder<'_> {
                 _ => {}
             }
         }
+        let are_numbers = [low.ty.is_numeric(), high.ty.is_numeric()];
         for bound in [&mut low, &mut high] {
             // A binary literal beside a TIME is a text in a comparison of one value only.
             if !matches!(bound.node, Node::Literal(Value::Bit { .. })) || operand.ty == SqlType::Year {
@@ -168,8 +169,14 @@ impl Binder<'_> {
             domain => domain,
         };
         if domain == Domain::DateTime {
-            text_beside_date(&mut low, &operand, Part::Moment);
-            text_beside_date(&mut high, &operand, Part::Moment);
+            match are_numbers {
+                [false, true] => text_beside_number(&mut low, &operand),
+                [true, false] => text_beside_number(&mut high, &operand),
+                _ => {
+                    text_beside_date(&mut low, &operand, Part::Moment);
+                    text_beside_date(&mut high, &operand, Part::Moment);
+                }
+            }
         }
         Ok(between_bounds(operand, domain, [low, high], between.negated))
     }

@@ -29,15 +29,20 @@ pub fn text_length(expr: &Expr) -> u32 {
 /// have, and bytes that are no text there, are refused (3854): those of a constant at once, others when they
 /// are met.
 pub fn transcode_to(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
-    transcode(argument, collation, true)
+    transcode(argument, collation, true, Loss::Refused)
+}
+
+/// The same for what a column of UNION keeps: constants are refused when they are met, too.
+pub fn transcode_for_column(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
+    transcode(argument, collation, false, Loss::RefusedByColumn)
 }
 
 /// The same, but constants are refused when they are met, too.
 pub fn transcode_when_met(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
-    transcode(argument, collation, false)
+    transcode(argument, collation, false, Loss::Refused)
 }
 
-fn transcode(argument: &mut Expr, collation: CollationId, at_once: bool) -> SqlResult<()> {
+fn transcode(argument: &mut Expr, collation: CollationId, at_once: bool, loss: Loss) -> SqlResult<()> {
     if !argument.ty.is_string() {
         return Ok(());
     }
@@ -61,12 +66,34 @@ fn transcode(argument: &mut Expr, collation: CollationId, at_once: bool) -> SqlR
     let inner = std::mem::replace(argument, Expr::null());
     let (nullable, coercibility) = (inner.nullable, inner.coercibility);
     *argument = Expr {
-        node: Node::Transcode { operand: Box::new(inner), to: collation, loss: Loss::Refused },
+        node: Node::Transcode { operand: Box::new(inner), to: collation, loss },
         ty,
         nullable,
         coercibility,
     };
     Ok(())
+}
+
+/// [`transcode_to`] for what IF and CASE choose: a binary literal stays one below the conversion, so that it is
+/// its bits where a number is wanted.
+pub fn transcode_choice(choice: &mut Expr, collation: CollationId) -> SqlResult<()> {
+    let is_bits = matches!(choice.node, Node::Literal(Value::Bit { .. }));
+    let literal = is_bits.then(|| choice.clone());
+    transcode_to(choice, collation)?;
+    if let (Some(literal), Node::Literal(Value::Bytes(_))) = (literal, &choice.node) {
+        choice.node = Node::Transcode { operand: Box::new(literal), to: collation, loss: Loss::Refused };
+    }
+    Ok(())
+}
+
+/// The binary literal that a choice was before it became a text.
+fn bits_of_choice(choice: &Expr) -> Option<&Expr> {
+    match &choice.node {
+        Node::Transcode { operand, .. } if matches!(operand.node, Node::Literal(Value::Bit { .. })) => {
+            Some(operand)
+        }
+        _ => None,
+    }
 }
 
 /// [`transcode_to`] for what is compared with a document: bytes stay bytes there.
@@ -85,10 +112,11 @@ pub fn as_number(mut expr: Expr) -> Expr {
     match &expr.node {
         _ if expr.ty.is_temporal() => chosen_date_as_number(expr),
         _ if !expr.ty.is_string() => expr,
-        _ if is_extreme_of_years(&expr) => {
+        _ if is_extreme_of_numbers(&expr) => {
             expr.children_mut(&mut |choice| make_number(choice));
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
         }
+        _ if is_least_of_moments(&expr) => double(least_moment(expr), CastTarget::Double),
         _ if is_choice(&expr) => {
             choices(&mut expr).into_iter().for_each(make_number);
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
@@ -154,7 +182,7 @@ pub fn computed_as_integer(expr: Expr) -> Expr {
 
 /// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
 pub fn choice_as_number(expr: Expr) -> Expr {
-    let is_number = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_years(&expr);
+    let is_number = is_choice(&expr) && expr.ty != SqlType::Json || is_extreme_of_numbers(&expr);
     if is_number { as_number(expr) } else { expr }
 }
 
@@ -163,29 +191,73 @@ pub fn chosen_as_number(expr: Expr) -> Expr {
     choice_as_number(date_text_as_number(expr))
 }
 
-/// Whether it is the greatest or least of years and texts: where a number is wanted they are numbers.
-fn is_extreme_of_years(expr: &Expr) -> bool {
+/// What GREATEST or LEAST takes a text from.
+fn extremes(expr: &Expr) -> Option<(&'static str, &[Expr])> {
     match &expr.node {
         Node::Call { function, arguments } if matches!(function.name, "greatest" | "least") => {
-            expr.ty.is_string()
-                && arguments.iter().any(|argument| argument.ty == SqlType::Year)
-                && !arguments.iter().any(|argument| argument.ty.is_temporal() && argument.ty != SqlType::Year)
+            expr.ty.is_string().then_some((function.name, arguments.as_slice()))
         }
-        _ => false,
+        _ => None,
     }
+}
+
+fn is_dated(ty: &SqlType) -> bool {
+    matches!(ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. })
+}
+
+/// Whether it is the greatest or least of years or times, and of texts or numbers: where a number is wanted
+/// all of them are numbers.
+fn is_extreme_of_numbers(expr: &Expr) -> bool {
+    let Some((_, arguments)) = extremes(expr) else { return false };
+    arguments.iter().any(|argument| argument.ty == SqlType::Year || argument.ty.is_temporal())
+        && !arguments.iter().any(|argument| is_dated(&argument.ty))
+}
+
+/// Whether it is the least of dates with times of day, and of texts or numbers: where a number is wanted what
+/// is no date is the zero date among them.
+fn is_least_of_moments(expr: &Expr) -> bool {
+    let is_moment = |ty: &SqlType| matches!(ty, SqlType::DateTime { .. } | SqlType::Timestamp { .. });
+    let of = extremes(expr).filter(|(function, _)| *function == "least");
+    of.is_some_and(|(_, arguments)| arguments.iter().any(|argument| is_moment(&argument.ty)))
+}
+
+fn least_moment(mut expr: Expr) -> Expr {
+    let (nullable, ty) = (expr.nullable, SqlType::DateTime { fsp: 6 });
+    expr.children_mut(&mut |choice| {
+        if !choice.ty.is_temporal() {
+            let operand = Box::new(std::mem::replace(choice, Expr::null()));
+            let nullable = operand.nullable;
+            *choice = Expr::computed(
+                Node::Cast { operand, target: CastTarget::MomentOrZero },
+                ty.clone(),
+                nullable,
+            );
+        }
+    });
+    Expr::computed(expr.node, ty, nullable)
 }
 
 /// A text that a function has made of a date or time, as its number, where bits are wanted; others as they
 /// are.
 pub fn date_text_as_number(expr: Expr) -> Expr {
-    if is_date_text(&expr) { double(expr, CastTarget::DateNumber) } else { expr }
+    match is_date_text(&expr) {
+        true if is_least_of_moments(&expr) => as_number(expr),
+        true => double(expr, CastTarget::DateNumber),
+        false => expr,
+    }
 }
 
-/// The same as a whole number, where one is wanted; the least or greatest of years and texts is that of whole
-/// numbers there.
+/// The greatest or least of dates, where CAST makes a whole number of it; others as they are.
+pub fn extreme_date_as_integer(expr: Expr) -> Expr {
+    let is_extreme = extremes(&expr).is_some() && is_date_text(&expr);
+    if is_extreme { date_text_as_integer(expr) } else { expr }
+}
+
+/// The same as a whole number, where one is wanted; the least or greatest of years, times and texts is that of
+/// whole numbers there, and a binary literal that IF or CASE chooses among texts is its bits.
 pub fn date_text_as_integer(mut expr: Expr) -> Expr {
     let nullable = expr.nullable;
-    if is_extreme_of_years(&expr) {
+    if is_extreme_of_numbers(&expr) {
         expr.children_mut(&mut |choice| {
             if choice.ty.is_string() {
                 *choice = integer(std::mem::replace(choice, Expr::null()), CastTarget::Signed);
@@ -193,12 +265,29 @@ pub fn date_text_as_integer(mut expr: Expr) -> Expr {
         });
         return Expr::computed(expr.node, SqlType::BIGINT, nullable);
     }
-    if is_date_text(&expr) { integer(expr, CastTarget::DateInteger) } else { expr }
+    if expr.ty.is_text() && choices(&mut expr).into_iter().any(|choice| bits_of_choice(choice).is_some()) {
+        for choice in choices(&mut expr) {
+            let taken = bits_of_choice(choice).cloned();
+            let taken = taken.unwrap_or_else(|| std::mem::replace(choice, Expr::null()));
+            *choice = integer(taken, CastTarget::Signed);
+        }
+        return Expr::computed(expr.node, SqlType::BIGINT, nullable);
+    }
+    match is_date_text(&expr) {
+        true if is_least_of_moments(&expr) => integer(least_moment(expr), CastTarget::Signed),
+        true => integer(expr, CastTarget::DateInteger),
+        false => expr,
+    }
 }
 
 /// Such a text as the date or time that it says, where a DECIMAL or DOUBLE is wanted; others as they are.
 pub fn date_text_as_moment(expr: Expr) -> Expr {
-    if is_date_text(&expr) { moment_of_text(expr) } else { expr }
+    match is_date_text(&expr) {
+        _ if is_extreme_of_numbers(&expr) => as_number(expr),
+        true if is_least_of_moments(&expr) => least_moment(expr),
+        true => moment_of_text(expr),
+        false => expr,
+    }
 }
 
 /// Whether it is a text that a function has made of a date or time.
@@ -274,6 +363,9 @@ fn choices(expr: &mut Expr) -> Vec<&mut Expr> {
 }
 
 fn make_number(choice: &mut Expr) {
+    if let Some(bits) = bits_of_choice(choice).cloned() {
+        *choice = bits;
+    }
     let taken = as_number(std::mem::replace(choice, Expr::null()));
     *choice = if taken.ty == SqlType::DOUBLE { taken } else { double(taken, CastTarget::Double) };
 }
@@ -292,7 +384,7 @@ fn double(operand: Expr, target: CastTarget) -> Expr {
 fn makes_dates(function: &str, arguments: &[Expr]) -> bool {
     match function {
         "addtime" | "subtime" | "date_add" | "date_sub" | "timestampadd" => true,
-        "greatest" | "least" => arguments.iter().any(|argument| argument.ty.is_temporal()),
+        "greatest" | "least" => arguments.iter().any(|argument| is_dated(&argument.ty)),
         _ => false,
     }
 }

@@ -100,8 +100,14 @@ pub fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 
 pub(super) fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     let (text, inserted) = (arguments.at(0)?, arguments.at(3)?);
-    let length = characters(text) + characters(inserted);
-    Ok(Typed::strict(text_of_length(length, collation_of(text, connection)), arguments))
+    let collation = collation_of(text, connection);
+    // Into bytes characters are put as bytes.
+    let width = match inserted.ty.is_text() && collation == CollationId::BINARY {
+        true => u64::from(inserted.ty.collation().get().charset.max_bytes()),
+        false => 1,
+    };
+    let length = characters(text) + characters(inserted) * width;
+    Ok(Typed::strict(text_of_length(length, collation), arguments))
 }
 
 /// A text even of bytes: in the connection's collation then. That of a number is in the collation which
@@ -114,5 +120,7 @@ pub(super) fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResu
         ty if ty.collation() == CollationId::BINARY => connection,
         ty => ty.collation(),
     };
-    Ok(Typed::never_null(text_of_length(characters(argument) * 2 + 2, collation)))
+    // NULL is quoted as the word.
+    let length = (characters(argument) * 2 + 2).max(if argument.nullable { 4 } else { 0 });
+    Ok(Typed::never_null(text_of_length(length, collation)))
 }
