@@ -18,6 +18,7 @@
 mod author;
 mod between;
 mod canary;
+mod changed;
 mod compare;
 mod findings;
 mod groups;
@@ -198,7 +199,7 @@ impl Pair {
         question: &Question,
         mut alike: impl FnMut(&Step, &Reply),
     ) -> Result<Option<Found>, String> {
-        for step in &question.steps {
+        for (at, step) in question.steps.iter().enumerate() {
             self.statements += 1;
             let replies = match ask(&mut self.servers, step) {
                 Ok(replies) => replies,
@@ -218,6 +219,7 @@ impl Pair {
                             Some(parameters::NAME)
                         }
                         None if self.unindexed.answers(question, step, ours) => Some(unindexed::NAME),
+                        None if difference == Difference::Rows => self.name_of_condition(question, at),
                         name => name,
                     };
                     let codes = [ours.error(), theirs.error()];
@@ -237,11 +239,26 @@ impl Pair {
         }
         if let Some(name) = between::name(case) {
             let comparisons = between::as_comparisons(case.step.text());
-            if self.answers_alike(comparisons.clone(), case.ours) || self.refuses_dates(comparisons) {
+            let is_alike = self.answers_alike(comparisons.clone(), case.ours)
+                || self.answers_unindexed(comparisons.clone(), case.ours)
+                || self.refuses_dates(comparisons);
+            if is_alike {
                 return Some(name);
             }
         }
         self.answers_alike(offset::without(case.step.text()), case.ours).then_some(offset::NAME)
+    }
+
+    /// The rule that knows the difference of the rows for which the condition of an UPDATE or DELETE holds,
+    /// which a step sees.
+    fn name_of_condition(&mut self, question: &Question, at: usize) -> Option<&'static str> {
+        let (before, query) = changed::as_query(question, at)?;
+        for step in before {
+            ask(&mut self.servers, step).ok()?;
+        }
+        let (step, [ours, theirs]) = self.other_form(Some(query))?;
+        let found = difference(&ours, &theirs).filter(|difference| *difference == Difference::Rows)?;
+        self.name(&Case { step: &step, ours: &ours, theirs: &theirs, difference: found })
     }
 
     /// Whether a statement with parameters is answered like the one that has their values in their place, and
@@ -286,6 +303,13 @@ impl Pair {
         let is_meant = difference(again, theirs)
             .is_none_or(|difference| named(&Case { step: &step, ours: again, theirs, difference }).is_some());
         is_meant && parameters::same_values(ours, again)
+    }
+
+    /// Whether the peer, without indexes, answers another form of a query as Palisade has answered the query.
+    fn answers_unindexed(&mut self, other: Option<String>, ours: &Reply) -> bool {
+        let Some(other) = other else { return false };
+        let question = Question::of(vec![other], "");
+        question.steps.first().is_some_and(|step| self.unindexed.answers(&question, step, ours))
     }
 
     /// Whether both servers say of another form of a query that a constant in it is no date (1525).

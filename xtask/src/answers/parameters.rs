@@ -13,8 +13,8 @@ pub const NAME: &str = "A parameter has the type of its value in each execution"
 
 /// The statement of an execution in several forms, each as statements to be asked in turn: with literals for
 /// its parameters, and with user variables. A value for `?` is known as a literal is, but comes as late as a
-/// variable, so that what is no date is no error (1525). Where bytes are among the values there is a third
-/// form, in which they are texts.
+/// variable, so that what is no date is no error (1525). Where bytes or documents are among the values
+/// there is a third form, in which they are texts.
 pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option<Vec<Vec<String>>> {
     match step {
         Step::Binary(text, executions) => {
@@ -40,7 +40,7 @@ pub fn with_values(question: &Question, step: &Step, execution: usize) -> Option
 }
 
 fn forms(query: &str, values: &[String], variables: Vec<String>) -> Option<Vec<Vec<String>>> {
-    let texts: Vec<String> = values.iter().map(|value| bytes_as_text(value)).collect();
+    let texts: Vec<String> = values.iter().map(|value| as_text(value)).collect();
     let mut forms = vec![vec![inlined(query, values)?], variables];
     if texts != values {
         forms.push(vec![inlined(query, &texts)?]);
@@ -48,8 +48,11 @@ fn forms(query: &str, values: &[String], variables: Vec<String>) -> Option<Vec<V
     Some(forms)
 }
 
-/// Bytes as the text that they are; others as they are.
-fn bytes_as_text(value: &str) -> String {
+/// Bytes and documents as the texts that they are; others as they are.
+fn as_text(value: &str) -> String {
+    if let Some(text) = value.strip_prefix("CAST(").and_then(|value| value.strip_suffix(" AS JSON)")) {
+        return text.to_owned();
+    }
     match value.strip_prefix("CAST(").and_then(|value| value.strip_suffix(" AS BINARY)")) {
         Some(digits) if digits.starts_with("x'") => format!("_utf8mb4 {digits}"),
         Some(text) => text.to_owned(),

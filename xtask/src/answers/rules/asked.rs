@@ -112,6 +112,18 @@ pub(super) fn only_theirs(case: &Case) -> Vec<Vec<Option<String>>> {
     theirs.iter().filter(|row| !ours.contains(row)).cloned().collect()
 }
 
+/// Whether the reply has a row of the same values as one of MySQL's, but for the last, which counts more.
+pub(super) fn has_group_of(case: &Case, theirs: &[Option<String>]) -> bool {
+    let Answer::Rows(ours) = &case.ours.answer else { return false };
+    let count =
+        |row: &[Option<String>]| row.last().cloned().flatten().and_then(|count| count.parse::<u64>().ok());
+    ours.iter().any(|row| {
+        row.len() == theirs.len()
+            && row.iter().zip(theirs).rev().skip(1).all(|(ours, theirs)| ours == theirs)
+            && count(row) > count(theirs)
+    })
+}
+
 /// Whether the rows are the same, in whatever order.
 pub(super) fn same_in_another_order(case: &Case) -> bool {
     let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
