@@ -21,9 +21,11 @@ SELECT id, GREATEST(i, dt) + 0, CAST(GREATEST(i, dt) AS SIGNED), LEAST(s, d) + 0
 SELECT id, LEAST(i, t) + 0, LEAST(i, t) ^ 0, CAST(LEAST(i, t) AS SIGNED), LEAST(s, t) + 0, LEAST(s, t) ^ 0, LEAST(i, t) < 10, CAST(LEAST(s, t) AS DECIMAL(20,3)), SUM(LEAST(s, t)) FROM v GROUP BY id;
 -- STRCMP: a constant that is no whole number stays as it is written beside a BIGINT.
 SELECT STRCMP(u, '.1'), STRCMP('.1', u), STRCMP(b, '.1'), STRCMP(u, '0.1'), STRCMP(b, 0.0), STRCMP(b, -0.0), STRCMP(b, '4.0'), STRCMP(u, '18446744073709551616') FROM v;
+SELECT STRCMP(u, ''), STRCMP(u, ' '), STRCMP(u, 'abc'), STRCMP(u, '3x'), STRCMP(u, '03 '), STRCMP(b, '4.'), STRCMP(u, '-0'), STRCMP(u, '-1') FROM v;
 -- NULLIF compares a time with the digits of its type, and texts in one character set.
 SELECT NULLIF('12:34:56.5', TIME'12:34:56.5'), NULLIF('12:34:56.50', TIME'12:34:56.5'), NULLIF('12:34:56.500000', TIME'12:34:56.5');
 SELECT NULLIF(l, 'abc' COLLATE utf8mb4_general_ci) FROM v;
+SELECT NULLIF(x'80', l COLLATE latin1_bin), NULLIF(CONCAT(x'80'), 'a' COLLATE utf8mb4_bin) FROM v;
 -- Texts that are no years, and no dates.
 SELECT CAST(x'00ff41' AS YEAR), CAST(_utf8mb4 x'004131' AS YEAR), CAST(_latin1 x'e441' AS YEAR), CAST(_utf8mb4 x'313200' AS YEAR);
 SHOW WARNINGS;
@@ -43,4 +45,13 @@ DELETE FROM v WHERE d BETWEEN '2020-02-30' AND 20210101;
 DELETE FROM v WHERE dt BETWEEN 0 AND '2020-02-30';
 DELETE FROM v WHERE dt BETWEEN 0 AND 'abc';
 SELECT id FROM v ORDER BY id;
+-- The text of a column is a number with a sign where bits are wanted, that of an expression is not.
+CREATE TABLE b (s VARCHAR(40));
+INSERT INTO b VALUES ('18446744073709551616'), ('-9223372036854775809'), ('9223372036854775808'), ('1e20'), ('-1'), ('18446744073709551615');
+SELECT s | 0, ~s, s << 1, s >> 1, BIT_COUNT(s), s & 18446744073709551615, MAKE_SET(s, 'a', 'b'), CONCAT(s) | 0, ~CONCAT(s) FROM b;
+SELECT BIT_OR(s), BIT_XOR(s), BIT_AND(s), BIT_OR(CONCAT(s)) FROM b GROUP BY s ORDER BY s;
+SELECT '18446744073709551616' | 0, ~'9223372036854775808', BIT_COUNT('18446744073709551616');
+-- The months of a QUARTER are counted in 32 bits.
+SELECT '2024-01-01' + INTERVAL 1431655766 QUARTER, '2024-01-01' + INTERVAL 715827883 QUARTER, '2024-01-01' - INTERVAL 3074457345618258602 QUARTER;
+SHOW WARNINGS;
 DROP DATABASE golden_answers_as_numbers;

@@ -86,6 +86,8 @@ pub enum CastTarget {
     },
     /// Not in SQL: the text of a sum of times, as the time or the date and time that it says.
     SumMoment,
+    /// Not in SQL: the text of a column as a whole number: beyond BIGINT it is the greatest or least of those.
+    SignedText,
     /// Not in SQL: what stands among dates of which the least is wanted as a number: what is no date is the zero
     /// date.
     MomentOrZero,
@@ -173,6 +175,7 @@ impl CastTarget {
                 | CastTarget::ColumnText { .. }
                 | CastTarget::SumMoment
                 | CastTarget::MomentOrZero
+                | CastTarget::SignedText
                 | CastTarget::ComputedInteger
                 | CastTarget::WholePart
                 | CastTarget::KeptYear
@@ -192,6 +195,7 @@ impl CastTarget {
                     .map_or_else(|| operand.wire_length(4), |length| length.min(u64::from(u32::MAX)) as u32),
             },
             CastTarget::Signed
+            | CastTarget::SignedText
             | CastTarget::WholePart
             | CastTarget::ComputedInteger
             | CastTarget::DateInteger => SqlType::BIGINT,
@@ -393,6 +397,7 @@ impl Context<'_> {
                 number.map(Value::Int).ok_or_else(|| self.out_of_range("BIGINT", operand))
             }
             CastTarget::SumMoment => Ok(self.sum_moment(&text_of(&value, &operand.ty))),
+            CastTarget::SignedText => Ok(Value::Int(self.to_i64(value.as_ref())?)),
             CastTarget::MomentOrZero => {
                 let moment = self.to_partial_datetime(value.as_ref())?;
                 Ok(Value::DateTime(moment.unwrap_or(DateTime::ZERO)))

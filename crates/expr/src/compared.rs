@@ -76,19 +76,17 @@ impl Context<'_> {
         }
     }
 
-    /// The whole number that a constant says, however it says it; else the constant as it is.
+    /// The whole number that a constant says or begins with, 0 if it says none; the constant as it is if the
+    /// number has a fraction, or is beyond BIGINT.
     pub(super) fn written_integer(&mut self, value: Value) -> SqlResult<Value> {
-        let whole = match &value {
-            Value::Decimal(number) if number.round(0).is_ok_and(|whole| whole == *number) => {
-                number.to_i64().ok()
-            }
-            Value::Decimal(_) => None,
-            _ => match self.compared_integer(value.clone())? {
-                Value::Int(whole) => Some(whole),
-                _ => None,
-            },
+        let number = match &value {
+            Value::Bytes(text) => Some(Decimal::parse(text).0),
+            Value::Decimal(number) => Some(*number),
+            Value::Double(number) => Decimal::from_f64(*number).ok(),
+            _ => None,
         };
-        Ok(whole.map_or(value, Value::Int))
+        let whole = number.filter(|number| number.round(0).is_ok_and(|whole| whole == *number));
+        Ok(whole.and_then(|whole| whole.to_i64().ok()).map_or(value, Value::Int))
     }
 
     /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It

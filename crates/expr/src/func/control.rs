@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
-use palisade_catalog::{CollationId, DateTime, SqlType, Value};
+use palisade_catalog::{Charset, CollationId, DateTime, SqlType, Value};
 
 use super::temporal::datetime_digits_of;
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::common::{common, varying};
 use crate::compare::{domain_of, domain_of_operands};
-use crate::convert::{text_of, year_as_number};
+use crate::convert::{refuse_loss, text_of, year_as_number};
 use crate::place::At;
 use crate::{Context, Domain, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
@@ -135,10 +135,15 @@ fn text_to_compare(
     collation: CollationId,
 ) -> SqlResult<Value> {
     let text = text_of(value, &argument.ty);
-    Ok(Value::Bytes(match argument.ty.is_text() {
-        true => cx.transcode(text, argument.ty.collation(), collation)?,
-        false => text,
-    }))
+    if !argument.ty.is_string() {
+        return Ok(Value::Bytes(text));
+    }
+    let (from, to) = (argument.ty.collation(), collation);
+    let (known, wanted) = (from.get().charset, to.get().charset);
+    if known != wanted && wanted != Charset::Binary {
+        cx.watched(|watch| refuse_loss(&text, known, wanted, watch))??;
+    }
+    Ok(Value::Bytes(cx.transcode(text, from, to)?))
 }
 
 fn isnull(_: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {

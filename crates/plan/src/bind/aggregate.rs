@@ -21,7 +21,9 @@ use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::Scope;
-use super::types::{Member, as_number, date_text_as_integer, member_as_text, transcode_to};
+use super::types::{
+    Member, as_number, date_text_as_integer, member_as_text, text_column_as_integer, transcode_to,
+};
 use crate::conditions::expr_slots;
 use crate::logical::OuterColumn;
 
@@ -144,7 +146,10 @@ impl Binder<'_> {
         }
         if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
             let is_of_bits = matches!(aggregate.kind, BitAnd | BitOr | BitXor);
-            let as_whole = |argument| if is_of_bits { date_text_as_integer(argument) } else { argument };
+            let as_whole = |argument| match is_of_bits {
+                true => text_column_as_integer(date_text_as_integer(argument)),
+                false => argument,
+            };
             arguments = arguments.into_iter().map(as_whole).map(as_number).collect();
         }
         if aggregate.kind == Count && !aggregate.distinct && arguments.iter().all(|value| !value.nullable) {

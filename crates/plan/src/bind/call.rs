@@ -18,7 +18,8 @@ use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{
     chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer, date_text_as_number,
-    sum_as_moment, transcode_choice, transcode_to, transcode_when_met, variable_as_integer,
+    sum_as_moment, text_column_as_integer, transcode_choice, transcode_to, transcode_when_met,
+    variable_as_integer,
 };
 use super::{Binder, not_supported};
 
@@ -99,6 +100,10 @@ impl Binder<'_> {
                 let taken = if takes_texts { taken } else { date_text_as_integer(taken) };
                 *argument = variable_as_integer(taken);
             }
+        }
+        if let ("bit_count" | "export_set" | "make_set", Some(bits)) = (function.name, arguments.first_mut())
+        {
+            *bits = text_column_as_integer(std::mem::replace(bits, Expr::null()));
         }
         for (place, argument) in arguments.iter_mut().enumerate() {
             if is_read_as_integer(function, place) {

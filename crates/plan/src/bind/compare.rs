@@ -15,7 +15,7 @@ use super::json::json_as_integer;
 use super::scope::Clause;
 use super::types::{
     as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
-    transcode_beside_document, transcode_to, variable_as_integer,
+    text_column_as_integer, transcode_beside_document, transcode_to, variable_as_integer,
 };
 
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME,
@@ -401,7 +401,7 @@ pub fn negation(mut expr: Expr) -> Expr {
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
     let as_integer = |operand| {
         let operand = computed_as_integer(variable_as_integer(operand));
-        chosen_date_as_number(json_as_integer(date_text_as_integer(operand)))
+        text_column_as_integer(chosen_date_as_number(json_as_integer(date_text_as_integer(operand))))
     };
     let [left, right] = [left, right].map(as_integer);
     let nullable = left.nullable || right.nullable;

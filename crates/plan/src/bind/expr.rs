@@ -22,8 +22,8 @@ use super::literal::{charset_collation, text_literal};
 use super::scope::Clause;
 use super::types::{
     Member, as_number, chosen_as_number, chosen_date_as_number, computed_as_integer, date_text_as_integer,
-    date_text_as_moment, extreme_date_as_integer, member_as_text, text_length, transcode_choice,
-    variable_as_integer,
+    date_text_as_moment, extreme_date_as_integer, member_as_text, text_column_as_integer, text_length,
+    transcode_choice, variable_as_integer,
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::logical::LogicalQuery;
@@ -315,7 +315,7 @@ impl Binder<'_> {
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
                 let operand = date_text_as_integer(computed_as_integer(operand));
-                let operand = chosen_date_as_number(json_as_integer(operand));
+                let operand = text_column_as_integer(chosen_date_as_number(json_as_integer(operand)));
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,

@@ -280,6 +280,13 @@ pub fn date_text_as_integer(mut expr: Expr) -> Expr {
     }
 }
 
+/// A column of texts as the whole number that it says, where bits are wanted: a number of 64 bits with a sign,
+/// unlike that of any other text. Others as they are.
+pub fn text_column_as_integer(expr: Expr) -> Expr {
+    let is_text = matches!(expr.ty, SqlType::Char { .. } | SqlType::VarChar { .. } | SqlType::Text { .. });
+    if is_text && expr.is_field() { integer(expr, CastTarget::SignedText) } else { expr }
+}
+
 /// Such a text as the date or time that it says, where a DECIMAL or DOUBLE is wanted; others as they are.
 pub fn date_text_as_moment(expr: Expr) -> Expr {
     match is_date_text(&expr) {

@@ -1,7 +1,7 @@
 //! Rules about single values: what a number, a document or a text is where something else is wanted.
 
-use super::asked::{differs_only_where, same_but_for_warnings};
 use super::Rule;
+use super::asked::{differs_only_where, same_but_for_warnings};
 use crate::answers::compare::Difference;
 use crate::client::Answer;
 
