@@ -150,6 +150,8 @@ pub struct OptimizerSwitches {
     pub use_invisible_indexes: bool,
     pub prefer_ordering_index: bool,
     pub derived_condition_pushdown: bool,
+    pub subquery_to_derived: bool,
+    pub materialization: bool,
 }
 
 impl OptimizerSwitches {
@@ -174,12 +176,14 @@ impl OptimizerSwitches {
             use_invisible_indexes: is_on("use_invisible_indexes=on"),
             prefer_ordering_index: is_on("prefer_ordering_index=on"),
             derived_condition_pushdown: is_on("derived_condition_pushdown=on"),
+            subquery_to_derived: is_on("subquery_to_derived=on"),
+            materialization: is_on("materialization=on"),
         }
     }
 }
 
 /// The flags in the order of their bits. A new flag comes last.
-fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 10] {
+fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 12] {
     [
         &mut switches.index_merge,
         &mut switches.index_merge_union,
@@ -191,6 +195,8 @@ fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 10] {
         &mut switches.use_invisible_indexes,
         &mut switches.prefer_ordering_index,
         &mut switches.derived_condition_pushdown,
+        &mut switches.subquery_to_derived,
+        &mut switches.materialization,
     ]
 }
 

@@ -312,8 +312,16 @@ impl<'a> Binder<'a> {
     pub fn rewritten(self, mut query: LogicalQuery) -> SqlResult<[String; 2]> {
         let bound = format!("{query}");
         let switches = self.session.variables.optimizer;
-        let (subqueries, slots) = (self.subqueries, self.slots);
-        let mut statement = Statement { subqueries, slots, pace: &self.pace, switches };
+        let mut statement = Statement {
+            subqueries: self.subqueries,
+            slots: self.slots,
+            pace: &self.pace,
+            switches,
+            dictionary: self.dictionary,
+            parameters: self.parameters,
+            outline: None,
+            premises: Vec::new(),
+        };
         statement.rewrite(Some(&mut query))?;
         Ok([bound, format!("{query}")])
     }
@@ -338,14 +346,23 @@ impl<'a> Binder<'a> {
         let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
         let subqueries = subqueries.into_iter().map(Some).collect();
         let switches = self.session.variables.optimizer;
-        let mut statement = Statement { subqueries, slots: self.slots, pace: &self.pace, switches };
+        let mut statement = Statement {
+            subqueries,
+            slots: self.slots,
+            pace: &self.pace,
+            switches,
+            dictionary: self.dictionary,
+            parameters: self.parameters,
+            outline: self.outline.clone(),
+            premises: Vec::new(),
+        };
         statement.rewrite(query.as_mut())?;
-        let slots = statement.slots;
-        let subqueries = statement.subqueries;
+        let Statement { slots, subqueries, premises, .. } = statement;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
         planner.outline = self.outline;
         planner.switches = switches;
+        planner.premises = premises.into();
         let told = self.notes.then(|| {
             let text = query.as_ref().map(|query| Writer::new(&subqueries).statement(query));
             let has_windows = query.iter().chain(subqueries.iter().flatten()).any(LogicalQuery::has_windows);

@@ -35,7 +35,7 @@ pub(super) fn reads_slot(subqueries: &dyn OuterSlots, expr: &Expr, slot: usize) 
 
 /// Whether a condition cannot be true where one of these slots has no row.
 pub(super) fn rejects_null(expr: &Expr, slots: &[usize]) -> bool {
-    let column = |expr: &Expr| matches!(&expr.node, Node::Column { slot, .. } if slots.contains(slot));
+    let column = |expr: &Expr| is_null_without(expr, slots);
     match &expr.node {
         Node::Compare { comparison, left, right, .. } => {
             *comparison != Comparison::NullSafeEqual && (column(left) || column(right))
@@ -50,6 +50,16 @@ pub(super) fn rejects_null(expr: &Expr, slots: &[usize]) -> bool {
             SubqueryUse::Quantified { left, negated: false, all: false, .. } => left.iter().any(column),
             _ => false,
         },
+        _ => false,
+    }
+}
+
+/// Whether an expression is NULL where one of these slots has no row.
+fn is_null_without(expr: &Expr, slots: &[usize]) -> bool {
+    match &expr.node {
+        Node::Column { slot, .. } => slots.contains(slot),
+        Node::Negate(operand) => is_null_without(operand, slots),
+        Node::Arithmetic { left, right, .. } => is_null_without(left, slots) || is_null_without(right, slots),
         _ => false,
     }
 }

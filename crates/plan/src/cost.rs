@@ -92,8 +92,12 @@ pub const UNKNOWN_ROWS: f64 = 100.0;
 pub const COLUMNS_A_TABLE: f64 = 5.0;
 /// The part of all tables that are in one schema.
 pub const PART_IN_A_SCHEMA: f64 = 0.5;
-/// Left rows that a semi-join or an anti-join lets through.
+/// Part of the rows that have a match, where no equality tells.
 pub const HAS_MATCH: f64 = 0.5;
+/// The least part of rows that are taken to have a match, and to have none.
+pub const LEAST_MATCHED: f64 = 1e-4;
+/// See [`LEAST_MATCHED`].
+pub const LEAST_WITHOUT: f64 = 0.1;
 
 /// Fewest rows that an estimate says, so that products of many do not vanish.
 pub const FEWEST: f64 = 0.01;

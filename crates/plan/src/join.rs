@@ -411,7 +411,14 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let mut rest = conditions.clone();
         let own = take_within(&mut rest, right_tables.with(bound));
         let alone = self.tree(right, own.clone(), bound, Want::Cheapest);
-        let rows = join_rows(&left, alone.rows * self.selectivity_of(&rest), kind);
+        let rows = match kind {
+            JoinKind::Inner | JoinKind::Left => {
+                joined_rows(&left, alone.rows * self.selectivity_of(&rest), kind)
+            }
+            JoinKind::Semi | JoinKind::Anti => {
+                left.rows * self.part_matched(&rest, (right_tables, alone.rows), kind)
+            }
+        };
         // As the inner side of a nested loop it sees the left row.
         let inner = self.tree(right, conditions, bound.with(tables), Want::Cheapest);
         let (inner, repeated) = match kind {
@@ -491,10 +498,9 @@ fn nested_cost(left: &Planned<'_>, inner: &Planned<'_>, alone: &Planned<'_>, row
     (left.cost + inner.cost + again + rows * cost::JOINED_ROW).min(cost::DEAREST)
 }
 
-fn join_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {
+fn joined_rows(left: &Planned<'_>, each: f64, kind: JoinKind) -> f64 {
     match kind {
-        JoinKind::Inner => (left.rows * each).clamp(cost::FEWEST, cost::MOST),
         JoinKind::Left => (left.rows * each.max(1.0)).min(cost::MOST),
-        JoinKind::Semi | JoinKind::Anti => left.rows * cost::HAS_MATCH,
+        _ => (left.rows * each).clamp(cost::FEWEST, cost::MOST),
     }
 }

@@ -141,6 +141,8 @@ pub struct Query {
     pub columns: ResultColumns,
     /// Estimated rows.
     pub rows: f64,
+    /// What finding them once [costs](cost), what is kept from one time to the next aside.
+    pub cost: f64,
     /// Slots of enclosing queries that it reads.
     pub outer_slots: Vec<usize>,
     /// Columns of enclosing queries that it reads.

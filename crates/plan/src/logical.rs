@@ -49,7 +49,7 @@ pub struct OuterColumn {
 pub const MAX_TABLES: usize = 61;
 
 /// A query.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LogicalQuery {
     /// What it consists of.
     pub body: Body,
@@ -64,7 +64,7 @@ pub struct LogicalQuery {
 }
 
 /// What a query consists of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Body {
     /// SELECT.
     Block(Box<Block>),
@@ -89,7 +89,7 @@ pub enum Body {
 }
 
 /// ORDER BY and LIMIT.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Order {
     /// Sort keys.
     pub keys: Vec<SortKey>,
@@ -98,7 +98,7 @@ pub struct Order {
 }
 
 /// A query block, in the order in which its parts take effect.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Block {
     /// Its number among the blocks of the statement, in the order of the text; 0 if no text has it.
     pub number: u32,
@@ -131,7 +131,7 @@ pub struct Block {
 }
 
 /// GROUP BY and aggregates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Grouping {
     /// Where the groups are: the expressions of `group`, then the aggregates.
     pub slot: usize,
@@ -148,7 +148,7 @@ pub struct Grouping {
 }
 
 /// Values that are put into a slot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Projection {
     /// The slot.
     pub slot: usize,
@@ -157,7 +157,7 @@ pub struct Projection {
 }
 
 /// How rows that look alike are left out.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Distinct {
     /// They are not.
     #[default]
@@ -169,7 +169,7 @@ pub enum Distinct {
 }
 
 /// UNION and its kin: each query is projected into one slot, in the types that hold the values of all.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Combination {
     /// The queries, whose outputs have been converted into `types`.
     pub inputs: Vec<LogicalQuery>,
@@ -184,7 +184,7 @@ pub struct Combination {
 }
 
 /// Tables and how they are joined.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum JoinTree {
     /// One table.
     Leaf(Leaf),
@@ -206,7 +206,7 @@ pub enum JoinTree {
 }
 
 /// A table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub enum Leaf {
     Table(TableLeaf),
@@ -217,7 +217,7 @@ pub enum Leaf {
 }
 
 /// A virtual table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct VirtualLeaf {
     /// Where its rows are placed.
     pub slot: usize,
@@ -228,7 +228,7 @@ pub struct VirtualLeaf {
 }
 
 /// A stored table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TableLeaf {
     /// Where its rows are placed.
     pub slot: usize,
@@ -243,7 +243,7 @@ pub struct TableLeaf {
 }
 
 /// A recursive common table expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LogicalRecursion {
     /// The rows to begin with.
     pub seed: LogicalQuery,

@@ -140,17 +140,17 @@ impl<'a> Planner<'a> {
     pub fn query(&mut self, query: LogicalQuery) -> SqlResult<Query> {
         let deciding_columns = deciding_columns(&query);
         let LogicalQuery { body, output, columns, outer_slots, outer_columns } = query;
-        let (root, rows) = match body {
+        let (root, rows, cost) = match body {
             Body::Block(block) => self.block(*block, &output)?,
             Body::Values { slot, rows } => {
                 let count = rows.len() as f64;
-                (Operator::Values { slot, rows }, count)
+                (Operator::Values { slot, rows }, count, count * cost::KEPT_ROW)
             }
             Body::Combination(combination) => self.combination(*combination)?,
             Body::Arranged { inner, slot, order } => {
                 let inner = self.query(*inner)?;
                 let root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
-                (ordered(root, order, vec![slot]), inner.rows)
+                (ordered(root, order, vec![slot]), inner.rows, inner.cost)
             }
         };
         let columns = columns.into();
@@ -159,6 +159,7 @@ impl<'a> Planner<'a> {
             output,
             columns,
             rows,
+            cost,
             outer_slots,
             outer_columns,
             deciding_columns,
@@ -166,16 +167,17 @@ impl<'a> Planner<'a> {
         })
     }
 
-    fn combination(&mut self, combination: Combination) -> SqlResult<(Operator, f64)> {
+    fn combination(&mut self, combination: Combination) -> SqlResult<(Operator, f64, f64)> {
         let Combination { inputs, steps, slot, types, order } = combination;
-        let mut rows = 0.0;
+        let (mut rows, mut cost) = (0.0, 0.0);
         let inputs = inputs.into_iter().map(|input| {
             let input = self.query(input)?;
             rows += input.rows;
+            cost += input.cost;
             Ok(Operator::Project { input: Box::new(input.root), output: input.output, slot })
         });
         let inputs = inputs.collect::<SqlResult<_>>()?;
-        Ok((ordered(Operator::Union { inputs, slot, steps, types }, order, vec![slot]), rows))
+        Ok((ordered(Operator::Union { inputs, slot, steps, types }, order, vec![slot]), rows, cost))
     }
 
     fn recursion(&mut self, recursion: LogicalRecursion) -> SqlResult<Recursion> {
@@ -228,7 +230,7 @@ impl<'a> Planner<'a> {
         Ok(joined)
     }
 
-    fn block(&mut self, block: Block, output: &[Expr]) -> SqlResult<(Operator, f64)> {
+    fn block(&mut self, block: Block, output: &[Expr]) -> SqlResult<(Operator, f64, f64)> {
         let extreme = Extreme::of(&block);
         let order = match &extreme {
             Some(extreme) => Some(extreme.order.clone()),
@@ -237,36 +239,14 @@ impl<'a> Planner<'a> {
         let used = self.used_columns(&block, output);
         let excerpts = excerpts(&block, &used);
         let limit = self.first_rows(&block);
-        let Block { tree, mut conditions, grouping, having, windows, .. } = block;
+        let group = columns_to_tell_apart(&block);
+        let local = block.slots();
+        let Block { tree, mut conditions, grouping, having, windows, straight, hints, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
-        let is_empty = none_can_hold(&conditions) || tree.as_ref().is_some_and(joins_nothing);
-        let Joined { operator: mut root, mut rows, cost: of_rows, ordered, groups: count } = match tree {
-            _ if is_empty => {
-                Joined { operator: Operator::Nothing, rows: 0.0, cost: 0.0, ordered: false, groups: None }
-            }
-            None => {
-                let input = Box::new(Operator::Dual);
-                let operator = match Expr::all_of(conditions) {
-                    Some(condition) => Operator::Filter { input, condition },
-                    None => *input,
-                };
-                Joined { operator, rows: 1.0, cost: 0.0, ordered: false, groups: None }
-            }
-            Some(tree) => {
-                let local = {
-                    let mut slots = Vec::new();
-                    tree.slots(&mut slots);
-                    slots
-                };
-                let wants_order = order.is_some();
-                let group = grouping.as_ref().map(|grouping| grouping.group.as_slice());
-                let group = group.and_then(columns_of);
-                let Block { straight, hints, .. } = block;
-                let joining = Joining { local, used, order: order.clone(), limit, group, straight, hints };
-                let joined = self.joins(tree, conditions, joining)?;
-                Joined { ordered: joined.ordered && wants_order, ..joined }
-            }
-        };
+        let joining = Joining { local, used, order: order.clone(), limit, group, straight, hints };
+        let found = self.rows_of(tree, conditions, joining)?;
+        let Joined { operator: mut root, mut rows, cost: of_rows, ordered, groups: count } = found;
+        let mut cost = of_rows;
         root.set_excerpts(&excerpts);
         if extreme.is_some() && ordered {
             root = first_row(root);
@@ -291,8 +271,12 @@ impl<'a> Planner<'a> {
                 false => InParts::new(&root, &grouping, (rows, of_rows), count),
                 true => None,
             };
+            cost += cost_of_groups(&grouping, rows, order.is_some());
             rows = count.unwrap_or(rows * cost::GROUPS_PER_ROW).clamp(1.0, rows.max(1.0));
             root = aggregated(root, grouping, in_groups, in_parts);
+        } else if matches!(block.distinct, Distinct::Projected(_)) {
+            cost += if in_groups { 0.0 } else { rows * cost::HASHED_GROUP };
+            rows = count.unwrap_or(rows * cost::GROUPS_PER_ROW).clamp(1.0, rows.max(1.0));
         }
         if let Some(condition) = having {
             rows = (rows * cost::HAVING).max(1.0);
@@ -309,7 +293,31 @@ impl<'a> Planner<'a> {
             let distinct = is_distinct && matches!(block.distinct, Distinct::Sorted);
             root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct };
         }
-        Ok((limited(root, limit), rows))
+        Ok((limited(root, limit), rows, cost))
+    }
+
+    /// What finds the rows of FROM, if there is any, and WHERE.
+    fn rows_of(
+        &mut self,
+        tree: Option<JoinTree>,
+        conditions: Vec<Expr>,
+        joining: Joining,
+    ) -> SqlResult<Joined> {
+        let without = |operator, rows| Joined { operator, rows, cost: 0.0, ordered: false, groups: None };
+        if none_can_hold(&conditions) || tree.as_ref().is_some_and(joins_nothing) {
+            return Ok(without(Operator::Nothing, 0.0));
+        }
+        let Some(tree) = tree else {
+            let input = Box::new(Operator::Dual);
+            let operator = match Expr::all_of(conditions) {
+                Some(condition) => Operator::Filter { input, condition },
+                None => *input,
+            };
+            return Ok(without(operator, 1.0));
+        };
+        let wants_order = joining.order.is_some();
+        let joined = self.joins(tree, conditions, joining)?;
+        Ok(Joined { ordered: joined.ordered && wants_order, ..joined })
     }
 
     /// Columns read of each of a block's tables; `None` where a subquery may read any.
@@ -430,6 +438,24 @@ fn projected(root: Operator, projection: Option<Projection>, distinct: &Distinct
         }
         Distinct::No | Distinct::Sorted => root,
     }
+}
+
+/// The columns by which the rows of a block are grouped, or by which those that look alike are left out, if
+/// they are columns.
+fn columns_to_tell_apart(block: &Block) -> Option<Vec<(usize, usize)>> {
+    match (&block.grouping, &block.distinct, &block.projection) {
+        (Some(grouping), ..) => columns_of(&grouping.group),
+        (None, Distinct::Projected(types), Some(projection)) => {
+            projection.values.get(..types.len()).and_then(columns_of)
+        }
+        _ => None,
+    }
+}
+
+/// What it costs to add up the groups of so many rows, where the paths to these do `count` the grouping.
+fn cost_of_groups(grouping: &Grouping, rows: f64, count: bool) -> f64 {
+    let grouped = if grouping.group.is_empty() || count { 0.0 } else { cost::HASHED_GROUP };
+    rows * (grouped + grouping.aggregates.len() as f64 * cost::ADDED_VALUE)
 }
 
 /// The groups of the rows of `root`.

@@ -56,6 +56,23 @@ impl<'a> Pace<'a> {
         }
     }
 
+    /// That of a part of the work, whose units are [added](Self::add) to these when it is done.
+    pub fn of_part(&self) -> Pace<'a> {
+        Pace { may_give_way: self.may_give_way, ..Pace::new(self.session, self.host, self.gives_way) }
+    }
+
+    /// Adds what a part has cost; fails if the statement is to end.
+    pub fn add(&self, part: &Pace<'a>) -> SqlResult<()> {
+        match &*part.failure.borrow() {
+            Some(failure) => {
+                self.since_look.set(LOOK);
+                *self.failure.borrow_mut() = Some(failure.clone());
+                Err(failure.clone())
+            }
+            None => self.checkpoint(part.stretch.get().saturating_add(part.since_look.get())),
+        }
+    }
+
     /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
     pub fn may_give_way(&mut self) {
         self.may_give_way = true;

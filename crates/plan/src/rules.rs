@@ -11,9 +11,13 @@
 //! | `grouped_in` | IN of a query that groups by what it gives | a join with a derived table |
 //! | `limit_down` | a LIMIT over a derived table or a union | a LIMIT within it as well |
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
+//! | `unique_match` | a semi-join that finds one row at most | an inner join |
+//! | `distinct_match` | a semi-join | a join with the distinct rows that are looked for, if that pays |
+//! | `grouped_scalar` | a correlated subquery that gives an aggregate | a join with its groups, if that pays |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
-//! before. Rules are applied in the order of the table. None of them changes which rows a query gives, and
+//! before. Rules are applied in the order of the table; those that do not always pay ask the planner what plans
+//! would cost. None of them changes which rows a query gives, and
 //! none moves an expression that has an effect or may give another value when it is evaluated again.
 //!
 //! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi,
@@ -22,28 +26,41 @@
 mod constants;
 mod derived_filter;
 mod derived_merge;
+mod distinct_match;
 mod equalities;
 mod grouped_in;
+mod grouped_scalar;
 mod limit_down;
 mod or_factors;
 mod outer_to_inner;
 mod semi_join;
 mod substitute;
+mod trial;
+mod unique_match;
 
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+use palisade_engine::Dictionary;
 use palisade_expr::SqlResult;
 
 use self::constants::Constants;
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
+use self::distinct_match::DistinctMatch;
 use self::equalities::{Equalities, EqualitiesOfMatches};
 use self::grouped_in::GroupedIn;
+use self::grouped_scalar::GroupedScalar;
 use self::limit_down::LimitDown;
 use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
+use self::unique_match::UniqueMatch;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
+use crate::outline::Outline;
 use crate::pace::Pace;
+use crate::premise::Premise;
 use palisade_expr::session_variables::OptimizerSwitches;
 
 pub use self::constants::is_never;
@@ -61,7 +78,7 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 10] = [
+const RULES: [&dyn Rule; 13] = [
     &Constants,
     &OrFactors,
     &OuterToInner,
@@ -71,6 +88,9 @@ const RULES: [&dyn Rule; 10] = [
     &LimitDown,
     &GroupedIn,
     &SemiJoin,
+    &UniqueMatch,
+    &DistinctMatch,
+    &GroupedScalar,
     &EqualitiesOfMatches,
 ];
 
@@ -84,6 +104,14 @@ pub struct Statement<'s, 'a> {
     pub pace: &'s Pace<'a>,
     /// Which rules may be applied.
     pub switches: OptimizerSwitches,
+    /// Schemas and tables as of now.
+    pub dictionary: &'s Dictionary,
+    /// Values of the parameters at this execution.
+    pub parameters: &'s [Value],
+    /// What the planner is held to.
+    pub outline: Option<Arc<Outline>>,
+    /// What of the data rules were applied by.
+    pub premises: Vec<Premise>,
 }
 
 impl OuterSlots for Statement<'_, '_> {

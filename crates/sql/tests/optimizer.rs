@@ -252,3 +252,50 @@ fn rows_that_are_locked_are_found_by_an_index() {
         assert!(tree.contains("using state"), "{tree}");
     }
 }
+
+#[test]
+fn groups_are_joined_where_a_subquery_would_read_much_for_many_rows() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE o (id INT PRIMARY KEY, k INT, g INT, x INT, KEY (k))");
+    insert(&mut client, "o", (0..800).map(|id| format!("({id},{},{},{})", id % 200, id % 200, id % 77)));
+    let text = |condition: &str| {
+        format!("SELECT COUNT(*) FROM o WHERE {condition} > (SELECT AVG(x) FROM o AS i WHERE i.g = o.g)")
+    };
+    let mut explained = |text: &str| client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+    // 200 groups, each by reading all rows: once instead.
+    let many = explained(&text("x"));
+    assert!(many.contains("Materialize") && !many.contains("subquery in condition"), "{many}");
+    // One row asks once.
+    let one = explained(&text("id = 17 AND x"));
+    assert!(one.contains("dependent"), "{one}");
+    // An index finds the few rows of a group.
+    let few = text("x").replace("i.g = o.g", "i.k = o.k") + " AND id < 50";
+    let few = explained(&few);
+    assert!(few.contains("dependent"), "{few}");
+    assert_eq!(
+        client.run(&text("x")),
+        client.run(&text("x").replace("i.g = o.g", "i.g <=> o.g")),
+        "the groups tell what the subquery does"
+    );
+}
+
+#[test]
+fn a_semi_join_begins_with_the_few_values_that_are_looked_for() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE big (id INT PRIMARY KEY, k INT, x INT, KEY (k))");
+    insert(&mut client, "big", (0..8000).map(|id| format!("({id},{},{})", id % 800, id % 77)));
+    done(&mut client, "CREATE TABLE small (id INT PRIMARY KEY, k INT, g INT)");
+    insert(&mut client, "small", (0..400).map(|id| format!("({id},{},{})", id % 30, id % 9)));
+    let text = "SELECT COUNT(*), SUM(x) FROM big WHERE k IN (SELECT k FROM small WHERE g = 4)";
+    let tree = client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+    let at = |what: &str| tree.find(what).unwrap_or_else(|| panic!("no {what} in {tree}"));
+    assert!(at("Materialize") < at("Index lookup on big using k"), "{tree}");
+    let own =
+        "SELECT COUNT(*), SUM(x) FROM big, (SELECT DISTINCT k FROM small WHERE g = 4) AS d WHERE d.k = big.k";
+    assert_eq!(client.run(text), client.run(own));
+    client.session.state.variables.optimizer.materialization = false;
+    let tree = client.run(&format!("EXPLAIN FORMAT=TREE {text} AND 1 = 1"));
+    assert!(tree.contains("semijoin"), "{tree}");
+}

@@ -21,7 +21,8 @@ use palisade_expr::{Expr, Node};
 
 use super::Planning;
 use super::path::{Candidate, Reading};
-use super::planned::{Conjunct, Planned};
+use super::planned::{Conjunct, Planned, TableSet};
+use crate::JoinKind;
 use crate::access::{Access, RangeSpec};
 use crate::cost;
 use crate::logical::{JoinTree, Leaf};
@@ -159,6 +160,47 @@ impl Planning<'_, '_, '_> {
             part /= self.values_of(&left).max(self.values_of(&right)).max(1.0);
         }
         part
+    }
+
+    /// The part of rows that have a match among so many rows of `right` tables, or that have none. Where two
+    /// columns are equal the one with fewer values is taken to have no others than the one with more.
+    pub(super) fn part_matched(
+        &self,
+        conditions: &[Rc<Conjunct>],
+        (right, rows): (TableSet, f64),
+        kind: JoinKind,
+    ) -> f64 {
+        let mut equalities: Vec<Sides> = Vec::new();
+        let mut others = 1.0;
+        for conjunct in conditions {
+            match Sides::of(conjunct) {
+                Some(sides) => match equalities.iter_mut().find(|known| known.is_between(&sides)) {
+                    Some(known) => known.add(sides),
+                    None => equalities.push(sides),
+                },
+                None => others *= cost::selectivity(&conjunct.expr),
+            }
+        }
+        let mut matched: Option<f64> = None;
+        let mut each = rows;
+        for Sides { left, right: other } in &equalities {
+            let is_turned = self.in_slots(&[left.0]).is_within(right);
+            let (outer, inner) = if is_turned { (other, left) } else { (left, other) };
+            let (outer, inner) = (self.values_of(outer).max(1.0), self.values_of(inner).max(1.0));
+            // Of so many values so many rows have these.
+            let found = inner * (1.0 - (-rows / inner).exp());
+            matched = Some(matched.unwrap_or(1.0).min((found / outer).min(1.0)));
+            each /= inner;
+        }
+        let matched = match matched {
+            Some(part) if others < 1.0 => part * (1.0 - (-each.max(1.0) * others).exp()),
+            Some(part) => part,
+            None => cost::HAS_MATCH,
+        };
+        match kind {
+            JoinKind::Anti => (1.0 - matched).max(cost::LEAST_WITHOUT),
+            _ => matched.max(cost::LEAST_MATCHED),
+        }
     }
 
     /// How many groups `rows` make that are grouped by columns: as many as these have values together.

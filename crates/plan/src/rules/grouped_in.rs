@@ -98,7 +98,7 @@ fn gives_groups(query: &LogicalQuery) -> bool {
 }
 
 /// Whether values of a type that are grouped apart are not equal in a domain.
-fn tells_apart(ty: &SqlType, domain: Domain) -> bool {
+pub(super) fn tells_apart(ty: &SqlType, domain: Domain) -> bool {
     match ty {
         SqlType::Int { .. } => domain == Domain::Integer,
         SqlType::Decimal { .. } => domain == Domain::Decimal,

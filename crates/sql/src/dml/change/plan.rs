@@ -282,6 +282,7 @@ fn finish_change(
             output: Vec::new(),
             columns: Vec::new().into(),
             rows: planned.rows,
+            cost: planned.cost,
             outer_slots: Vec::new(),
             outer_columns: Vec::new(),
             deciding_columns: None,

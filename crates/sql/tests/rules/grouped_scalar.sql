@@ -1,0 +1,16 @@
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.a = t.a);
+SELECT id FROM t WHERE b > 2 * (SELECT MAX(s.b) FROM s JOIN u ON u.id = s.id AND u.a = t.a WHERE s.c = 'x');
+SELECT id FROM t WHERE 1 < (SELECT COUNT(*) FROM s WHERE s.a = t.a AND t.b = s.b);
+SELECT id, (SELECT SUM(s.b) + t.b FROM s WHERE s.a = t.a) AS v FROM t ORDER BY v;
+SELECT id, (SELECT COALESCE(MIN(s.b), 7) FROM s WHERE s.c = t.c) FROM t;
+SELECT DISTINCT (SELECT MAX(s.b) FROM s WHERE s.a = t.a) FROM t;
+SELECT t.id FROM t LEFT JOIN u ON u.id = t.id WHERE u.b = (SELECT MIN(s.b) FROM s WHERE s.a = u.a);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.a > t.a);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.c = t.a);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b + 0e0) FROM s WHERE s.a = t.a);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.a = t.a HAVING COUNT(*) > 1);
+SELECT id FROM t WHERE b > (SELECT s.b FROM s WHERE s.a = t.a);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.a = t.a LIMIT 1);
+SELECT id FROM t WHERE b > (SELECT AVG(s.b) FROM s WHERE s.a = t.a AND s.b < RAND());
+SELECT a, MAX((SELECT SUM(s.b) FROM s WHERE s.a = t.a)) FROM t GROUP BY a;
+SELECT a FROM t GROUP BY a HAVING a > (SELECT SUM(s.b) FROM s WHERE s.a = t.a);
