@@ -11,6 +11,7 @@
 //! | [`context`] | what an operator sees, and lends to expressions |
 //! | [`scan`] | reading a table by an access path |
 //! | [`loose`] | reading some rows of each group of an index |
+//! | [`skip`] | reading ranges behind each of the values of an index's leading parts |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
 //! | [`grouped`] | grouping of rows that come in groups |
@@ -46,6 +47,7 @@ pub mod recursive;
 pub mod run;
 pub mod scan;
 pub mod set;
+pub mod skip;
 pub mod sort;
 pub mod spill;
 pub mod store;
@@ -83,6 +85,7 @@ pub enum State {
     Nothing,
     Scan(Box<scan::ScanState>),
     LooseScan(Box<loose::LooseState>),
+    SkipScan(Box<skip::SkipState>),
     IndexMerge { inputs: Vec<State>, at: usize },
     Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
@@ -139,6 +142,7 @@ impl State {
             Operator::Dual => State::Dual { done: false },
             Operator::Nothing => State::Nothing,
             Operator::Scan { access, .. } if access.loose.is_some() => State::LooseScan(Box::default()),
+            Operator::Scan { access, .. } if access.skipped > 0 => State::SkipScan(Box::default()),
             Operator::Scan { .. } => State::Scan(Box::default()),
             Operator::IndexMerge { inputs, .. } => {
                 State::IndexMerge { inputs: inputs.iter().map(new).collect(), at: 0 }
@@ -197,6 +201,7 @@ impl State {
             State::Nothing => {}
             State::Scan(state) => state.reset(),
             State::LooseScan(state) => state.reset(),
+            State::SkipScan(state) => state.reset(),
             State::IndexMerge { inputs, at } => {
                 inputs.iter_mut().for_each(State::reset);
                 *at = 0;
@@ -263,6 +268,9 @@ impl State {
                 state.next(cx, *slot, table, access, filter.as_ref(), *mode)
             }
             (State::LooseScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
+            }
+            (State::SkipScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
                 state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
             }
             (State::IndexMerge { inputs, at }, Operator::IndexMerge { inputs: plans, .. }) => {

@@ -228,7 +228,7 @@ fn common(range: &KeyRange, prefix: &KeyRange) -> KeyRange {
 }
 
 /// The part of a range behind all keys with a prefix.
-fn behind(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
+pub(super) fn behind(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
     let (end, _) = upper_end(&prefix.upper)?;
     if lower_end(&range.lower) >= end {
         return Some(range.clone());
@@ -241,7 +241,7 @@ fn behind(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
 }
 
 /// The part of a range before all keys with a prefix.
-fn before(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
+pub(super) fn before(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
     let begin = lower_end(&prefix.lower);
     if upper_end(&range.upper).is_some_and(|(upper, is_in)| upper < begin || !is_in && upper == begin) {
         return Some(range.clone());

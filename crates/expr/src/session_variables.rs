@@ -152,6 +152,7 @@ pub struct OptimizerSwitches {
     pub derived_condition_pushdown: bool,
     pub subquery_to_derived: bool,
     pub materialization: bool,
+    pub skip_scan: bool,
 }
 
 impl OptimizerSwitches {
@@ -178,12 +179,13 @@ impl OptimizerSwitches {
             derived_condition_pushdown: is_on("derived_condition_pushdown=on"),
             subquery_to_derived: is_on("subquery_to_derived=on"),
             materialization: is_on("materialization=on"),
+            skip_scan: is_on("skip_scan=on"),
         }
     }
 }
 
 /// The flags in the order of their bits. A new flag comes last.
-fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 12] {
+fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 13] {
     [
         &mut switches.index_merge,
         &mut switches.index_merge_union,
@@ -197,6 +199,7 @@ fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 12] {
         &mut switches.derived_condition_pushdown,
         &mut switches.subquery_to_derived,
         &mut switches.materialization,
+        &mut switches.skip_scan,
     ]
 }
 

@@ -13,7 +13,7 @@ use palisade_catalog::{Column, Decimal, IndexPart, SqlType, Value, ValueRef, key
 use palisade_engine::{Bound, KeyRange, Table};
 use palisade_expr::convert::text_of;
 use palisade_expr::place::At;
-use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
+use palisade_expr::{Context, Expr, SqlAttempt, SqlError, SqlResult};
 use smallvec::SmallVec;
 
 /// A path to the rows of a table.
@@ -33,6 +33,9 @@ pub struct Access {
     pub covering: bool,
     /// Only some rows of each group of entries are read.
     pub loose: Option<Loose>,
+    /// How many parts there are between the leading ones and the part of the ranges, each of whose values is
+    /// looked for.
+    pub skipped: usize,
 }
 
 /// A loose scan: of all entries that begin with the same values it reads the first, and jumps to the next
@@ -143,20 +146,29 @@ impl Access {
         if self.unique && values.len() == index.parts.len() && !values.iter().any(Value::is_null) {
             return Ok(Ranges::Point(prefix));
         }
-        if self.alternatives.is_empty() {
+        if self.alternatives.is_empty() || self.skipped > 0 {
             return Ok(Ranges::Ranges(vec![prefix_range(prefix)]));
         }
-        let Some(part) = index_parts(table, self.index).nth(self.equals.len()) else {
-            return Ok(Ranges::Ranges(vec![prefix_range(prefix)]));
-        };
+        Ok(Ranges::Ranges(self.ranges_behind(cx, table, &values)?))
+    }
+
+    /// The ranges behind these values of all parts before the part that they are about.
+    pub fn ranges_behind(
+        &self,
+        cx: &mut Context<'_>,
+        table: &Arc<Table>,
+        values: &[Value],
+    ) -> SqlAttempt<Vec<KeyRange>> {
+        let part = index_parts(table, self.index).nth(values.len());
+        let part = part.ok_or_else(|| SqlError::internal("a range is about a part of its index"))?;
         let column = table.columns.at(usize::from(part.column))?;
         let mut ranges = Vec::with_capacity(self.alternatives.len());
         for spec in &self.alternatives {
-            if let Some(range) = spec_range(cx, table, self.index, &values, column, part.descending, spec)? {
+            if let Some(range) = spec_range(cx, table, self.index, values, column, part.descending, spec)? {
                 ranges.push(range);
             }
         }
-        Ok(Ranges::Ranges(disjoint(ranges)))
+        Ok(disjoint(ranges))
     }
 }
 

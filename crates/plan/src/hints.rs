@@ -28,6 +28,10 @@ pub struct BlockHints {
     pub unmerged_indexes: Vec<(usize, Option<usize>)>,
     /// Those that are, whatever `optimizer_switch` says, and no others of the table: INDEX_MERGE.
     pub merged_indexes: Vec<(usize, Option<usize>)>,
+    /// Indexes, by number, that no skip scan reads, or `None` for all of a table: NO_SKIP_SCAN.
+    pub unskipped: Vec<(usize, Option<usize>)>,
+    /// Those that one may read, whatever `optimizer_switch` says, and no others of the table: SKIP_SCAN.
+    pub skipped: Vec<(usize, Option<usize>)>,
     /// Whether the block may become a semi-join of the one around it, if a hint says so.
     pub semi_join: Option<bool>,
 }
@@ -45,6 +49,8 @@ impl BlockHints {
         self.unranged.extend(other.unranged);
         self.unmerged_indexes.extend(other.unmerged_indexes);
         self.merged_indexes.extend(other.merged_indexes);
+        self.unskipped.extend(other.unskipped);
+        self.skipped.extend(other.skipped);
     }
 
     /// Adds that `first` is joined before `second`, unless what is known says the opposite.
@@ -79,6 +85,13 @@ impl BlockHints {
         let is_asked = self.merged_indexes.iter().any(|(known, _)| *known == slot);
         !names_index(&self.unmerged_indexes, slot, index)
             && if is_asked { names_index(&self.merged_indexes, slot, index) } else { usually }
+    }
+
+    /// Whether a skip scan may read an index of a table, where that is usual or not.
+    pub fn skips_index(&self, slot: usize, index: usize, usually: bool) -> bool {
+        let is_asked = self.skipped.iter().any(|(known, _)| *known == slot);
+        !names_index(&self.unskipped, slot, index)
+            && if is_asked { names_index(&self.skipped, slot, index) } else { usually }
     }
 }
 

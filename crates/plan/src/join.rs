@@ -27,6 +27,7 @@
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
+//! | `skip` | ranges behind parts of an index of which nothing is known |
 //! | `spread` | for which part of a table's rows a condition holds |
 //! | `union` | OR over different indexes |
 
@@ -35,6 +36,7 @@ mod estimate;
 mod order;
 mod path;
 mod planned;
+mod skip;
 mod spread;
 #[cfg(test)]
 mod tests;

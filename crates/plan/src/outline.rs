@@ -64,6 +64,8 @@ pub enum Way {
     Ranges,
     /// Some of each group.
     Loose,
+    /// Ranges behind each of the values of the leading parts.
+    Skip,
 }
 
 /// The slots on both sides of a join, in order, and how they are joined.
@@ -106,13 +108,15 @@ const KINDS: [(Kind, &str); 10] = [
     (Kind::Nothing, "nothing"),
 ];
 
-const WAYS: [(Way, &str); 3] = [(Way::Whole, "whole"), (Way::Ranges, "ranges"), (Way::Loose, "loose")];
+const WAYS: [(Way, &str); 4] =
+    [(Way::Whole, "whole"), (Way::Ranges, "ranges"), (Way::Loose, "loose"), (Way::Skip, "skip")];
 
 impl Way {
     /// Of a path.
     pub fn of(access: &Access) -> Way {
         match access {
             Access { loose: Some(_), .. } => Way::Loose,
+            Access { skipped: 1.., .. } => Way::Skip,
             Access { equals, alternatives, .. } if equals.is_empty() && alternatives.is_empty() => Way::Whole,
             _ => Way::Ranges,
         }

@@ -78,7 +78,7 @@ impl InParts {
 pub fn driving(input: &Operator) -> Option<&Operator> {
     match input {
         Operator::Scan { access, mode: ReadMode::Snapshot, .. } => {
-            (access.loose.is_none() && !access.backward).then_some(input)
+            (access.loose.is_none() && access.skipped == 0 && !access.backward).then_some(input)
         }
         Operator::Filter { input, .. } | Operator::Noted { input, .. } => driving(input),
         Operator::NestedLoop { left, .. } | Operator::HashJoin { left, .. } => driving(left),
@@ -112,7 +112,7 @@ fn are_rows_free(input: &Operator, slots: &[usize], side: Side) -> bool {
             if side == Side::Found {
                 access.each_expr(&mut |expr| keys.push(expr));
             }
-            access.loose.is_none() && filter.iter().chain(keys).all(of_rows)
+            access.loose.is_none() && access.skipped == 0 && filter.iter().chain(keys).all(of_rows)
         }
         Operator::IndexMerge { inputs, .. } => inputs.iter().all(|input| are_rows_free(input, slots, side)),
         Operator::Noted { input, .. } => are_rows_free(input, slots, side),

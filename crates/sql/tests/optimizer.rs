@@ -299,3 +299,27 @@ fn a_semi_join_begins_with_the_few_values_that_are_looked_for() {
     let tree = client.run(&format!("EXPLAIN FORMAT=TREE {text} AND 1 = 1"));
     assert!(tree.contains("semijoin"), "{tree}");
 }
+
+#[test]
+fn a_range_behind_few_values_is_read_by_a_skip_scan() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, c INT, KEY abc (a, b, c))");
+    insert(&mut client, "t", (0..8000).map(|id| format!("({id},{},{},{})", id % 4, id / 4, id % 3)));
+    let mut explained = |text: &str| client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+    let tree = explained("SELECT a, b FROM t WHERE b > 1990");
+    assert!(tree.contains("Covering index skip scan on t using abc over 1990 < b"), "{tree}");
+    let tree = explained("SELECT a, b FROM t WHERE a = 3 AND c = 1");
+    assert!(!tree.contains("skip scan"), "2000 values behind one: {tree}");
+    let tree = explained("SELECT /*+ NO_SKIP_SCAN(t abc) */ a, b FROM t WHERE b > 1990");
+    assert!(tree.contains("Covering index scan on t using abc"), "{tree}");
+    let tree = explained("SELECT a, b FROM t WHERE b > 10");
+    assert!(tree.contains("Covering index scan on t using abc"), "nearly all rows: {tree}");
+    let tree = explained("SELECT /*+ SKIP_SCAN(t abc) */ a, b, id FROM t WHERE b = 7");
+    assert!(tree.contains("skip scan on t using abc over b = 7"), "{tree}");
+    let table = client.run("EXPLAIN FORMAT=TRADITIONAL SELECT a, b FROM t WHERE b > 1990");
+    assert!(table.contains("Using where; Using index for skip scan"), "{table}");
+    client.session.state.variables.optimizer.skip_scan = false;
+    let tree = client.run("EXPLAIN FORMAT=TREE SELECT a, b FROM t WHERE b > 1991");
+    assert!(tree.contains("Covering index scan on t using abc"), "{tree}");
+}

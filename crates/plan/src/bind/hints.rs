@@ -208,9 +208,11 @@ impl Binder<'_> {
                     }
                     continue;
                 }
-                (HintKind::NoRangeOptimization | HintKind::IndexMerge, _) => {
-                    let named = match (hint.kind, is_positive) {
+                (HintKind::NoRangeOptimization | HintKind::IndexMerge | HintKind::SkipScan, _) => {
+                    let named = match (hint.kind.family(), is_positive) {
                         (HintKind::NoRangeOptimization, _) => &mut out.unranged,
+                        (HintKind::SkipScan, true) => &mut out.skipped,
+                        (HintKind::SkipScan, false) => &mut out.unskipped,
                         (_, true) => &mut out.merged_indexes,
                         (_, false) => &mut out.unmerged_indexes,
                     };

@@ -90,6 +90,9 @@ impl Planning<'_, '_, '_> {
         if access.unique {
             return (1.0, false);
         }
+        if access.skipped > 0 {
+            return (self.rows_behind(reading, candidate), false);
+        }
         let is_narrowed = !access.equals.is_empty() || !access.alternatives.is_empty();
         let is_short = access.alternatives.len() <= MOST_RANGES;
         if is_narrowed && is_short && !candidate.parameterised {

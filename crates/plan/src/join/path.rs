@@ -148,6 +148,7 @@ impl<'t> Planning<'_, '_, 't> {
                 candidate.access.backward = backward;
             }
             candidates.extend(self.loose(reading, &candidate, wanted).filter(|_| orders));
+            candidates.extend(self.skipping(leaf, reading, &candidate));
             if candidate.is_narrowed() || number == 0 || candidate.access.covering || candidate.ordered {
                 candidates.push(candidate);
             }
@@ -217,6 +218,7 @@ impl<'t> Planning<'_, '_, 't> {
         let mut found = found.min(rows);
         let mut sum = match (access.unique, &access.loose) {
             (true, _) => cost::UNIQUE_LOOKUP + if is_backed_by_entries { cost::ROW_BY_ENTRY } else { 0.0 },
+            (false, _) if access.skipped > 0 => self.skips(reading, candidate, row) + rows * row,
             (false, None) => cost::OPEN_SCAN * access.alternatives.len().max(1) as f64 + rows * row,
             (false, Some(loose)) => {
                 let each = 1 + usize::from(loose.lowest) + usize::from(loose.highest);
@@ -279,7 +281,7 @@ impl<'t> Planning<'_, '_, 't> {
         for (number, candidate) in candidates.iter().enumerate() {
             let Candidate { access, rows, is_looked_at, .. } = candidate;
             let is_chosen = number == chosen;
-            if is_chosen && !candidate.is_narrowed() {
+            if is_chosen && (!candidate.is_narrowed() || access.skipped > 0) {
                 premises.push(Premise::size(table, *rows));
             }
             // A range of a few entries that is taken for a larger one costs a look-up for each row.
@@ -350,6 +352,17 @@ impl<'t> Planning<'_, '_, 't> {
             Some(Value::Bytes(text)) => matches!(text.first(), None | Some(b'%' | b'_')),
             _ => true,
         }
+    }
+
+    /// Gives a path the ranges of `column`, the next part of its index.
+    pub(super) fn ranges_of(
+        &self,
+        reading: &Reading<'_>,
+        column: (usize, &SqlType),
+        candidate: &mut Candidate,
+    ) {
+        let Candidate { access, taken, used, .. } = candidate;
+        self.ranges(reading, column, access, taken, used);
     }
 
     /// Adds the conditions on `column` that make ranges.
@@ -470,7 +483,7 @@ impl Reading<'_> {
 pub(super) struct Candidate {
     pub(super) access: Access,
     /// Conditions that the access decides alone.
-    taken: Vec<usize>,
+    pub(super) taken: Vec<usize>,
     /// Conditions that make its keys and ranges.
     pub(super) used: Vec<usize>,
     /// Rows that it reads.

@@ -147,7 +147,7 @@ pub(super) fn access_type(access: &Access) -> &'static str {
 
 /// How many parts of the index make its keys and ranges, or tell the groups of a loose scan.
 pub(super) fn key_parts(access: &Access) -> usize {
-    let narrowed = access.equals.len() + usize::from(!access.alternatives.is_empty());
+    let narrowed = access.equals.len() + access.skipped + usize::from(!access.alternatives.is_empty());
     let of_groups = access.loose.map_or(0, |loose| loose.parts + usize::from(loose.lowest || loose.highest));
     narrowed.max(of_groups)
 }
@@ -232,12 +232,14 @@ pub(super) fn lookup(table: &Table, access: &Access) -> String {
 /// The ranges that are read: `(45 < a)`, `(a = 3 AND 5 <= b <= 7)`.
 pub(super) fn ranges(table: &Table, access: &Access) -> Vec<String> {
     let mut columns = index_columns(table, access.index).filter_map(|column| table.columns.get(column));
+    // MySQL writes those of a skip scan otherwise.
+    let [open, and, close] = if access.skipped > 0 { ["", ", ", ""] } else { ["(", " AND ", ")"] };
     let mut before = String::new();
     for part in &access.equals {
         let name = columns.next().map_or("", |column| &column.name);
-        before.push_str(&format!("{name} = {} AND ", short(&part.value)));
+        before.push_str(&format!("{name} = {}{and}", short(&part.value)));
     }
-    let name = columns.next().map_or("", |column| &column.name);
+    let name = columns.nth(access.skipped).map_or("", |column| &column.name);
     let range = |spec: &RangeSpec| match spec {
         RangeSpec::Point(value) => format!("{name} = {}", short(value)),
         RangeSpec::Null => format!("{name} = NULL"),
@@ -250,7 +252,7 @@ pub(super) fn ranges(table: &Table, access: &Access) -> Vec<String> {
             format!("{}{name}{}", low.unwrap_or_default(), high.unwrap_or_default())
         }
     };
-    access.alternatives.iter().map(|spec| format!("({before}{})", range(spec))).collect()
+    access.alternatives.iter().map(|spec| format!("{open}{before}{}{close}", range(spec))).collect()
 }
 
 /// Ranges in one line, of many the first ones.

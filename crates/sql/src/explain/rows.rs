@@ -365,6 +365,8 @@ fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
     }
     if access.loose.is_some() {
         extra.push("Using index for group-by");
+    } else if access.skipped > 0 {
+        extra.push("Using index for skip scan");
     } else if access.covering {
         extra.push("Using index");
     }

@@ -561,6 +561,10 @@ fn table_step(table: &Table, alias: &str, access: &Access) -> Step {
             };
             format!("{how} on {alias} using {index} ({}){reverse}", lookup(table, access))
         }
+        Kind::Range if access.skipped > 0 => {
+            let over = ranges_line(&ranges(table, access));
+            format!("{} on {alias} using {index} over {over}{reverse}", lower("Index", " skip scan"))
+        }
         Kind::Range => {
             let over = ranges_line(&ranges(table, access));
             format!("{} on {alias} using {index} over {over}{reverse}", lower("Index", " range scan"))
