@@ -307,7 +307,7 @@ impl Expr {
                     return Ok(found.map(|found| found != *negated));
                 }
                 let mut unknown = false;
-                for (domain, item) in list {
+                for (domain, item) in list.iter() {
                     let item = item.eval(cx)?;
                     let ordering = cx.compare(value.as_ref(), item.as_ref(), *domain);
                     match cx.attempt(ordering)? {

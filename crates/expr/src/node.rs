@@ -175,10 +175,11 @@ pub enum Node {
         truth: Truth,
         negated: bool,
     },
-    /// `operand [NOT] IN (list)`, each compared in its own domain.
+    /// `operand [NOT] IN (list)`, each compared in its own domain. Lists may be a million items long, and a
+    /// condition is copied while it is planned: copies share the list.
     In {
         operand: Box<Expr>,
-        list: Vec<(Domain, Expr)>,
+        list: Arc<Vec<(Domain, Expr)>>,
         negated: bool,
     },
     /// `operand [NOT] BETWEEN low AND high`.
@@ -220,7 +221,7 @@ pub enum Node {
 
 /// Calls `$each` on each direct operand of a node, which is borrowed as `$iter` says.
 macro_rules! each_operand {
-    ($node:expr, $each:ident, $iter:ident $(, $mutable:tt)?) => {
+    ($node:expr, $each:ident, $iter:ident, $items:path $(, $mutable:tt)?) => {
         match $node {
             Node::Literal(_)
             | Node::Column { .. }
@@ -244,7 +245,7 @@ macro_rules! each_operand {
             Node::And(parts) | Node::Or(parts) => parts.$iter().for_each($each),
             Node::In { operand, list, .. } => {
                 $each(operand);
-                list.$iter().for_each(|(_, item)| $each(item));
+                $items(list).$iter().for_each(|(_, item)| $each(item));
             }
             Node::Between { operand, low, high, .. } => {
                 $each(operand);
@@ -438,14 +439,14 @@ impl Expr {
 
     /// Calls `change` on each direct operand.
     pub fn children_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
-        each_operand!(&mut self.node, change, iter_mut, mut)
+        each_operand!(&mut self.node, change, iter_mut, Arc::make_mut, mut)
     }
 }
 
 impl Node {
     /// Calls `visit` on each direct operand.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
-        each_operand!(self, visit, iter)
+        each_operand!(self, visit, iter, Arc::as_ref)
     }
 }
 

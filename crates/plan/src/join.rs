@@ -222,7 +222,8 @@ impl<'a, 't> Planning<'_, 'a, 't> {
     }
 
     fn is_over(&self, units: usize) -> bool {
-        self.statement().pace.is_over(units)
+        let pace = &self.statement().pace;
+        pace.is_over(units) || pace.pass().is_err()
     }
 
     /// The conditions of an ON: the same each time.

@@ -225,6 +225,7 @@ impl<'a> Planner<'a> {
         joining: Joining,
     ) -> SqlResult<Joined> {
         self.plan_tables(&mut tree)?;
+        self.pace.pass()?;
         let joined = JoinPlanner { planner: self, joining }.plan(&tree, conditions);
         self.pace.checkpoint(0)?;
         Ok(joined)
@@ -236,7 +237,9 @@ impl<'a> Planner<'a> {
             Some(extreme) => Some(extreme.order.clone()),
             None => self.wanted_order(&block).or_else(|| self.wanted_groups(&block)),
         };
+        self.pace.pass()?;
         let used = self.used_columns(&block, output);
+        self.pace.pass()?;
         let excerpts = excerpts(&block, &used);
         let limit = self.first_rows(&block);
         let group = columns_to_tell_apart(&block);

@@ -20,6 +20,10 @@ use palisade_session::environment::Environment;
 
 /// What binding an expression counts as, in units.
 pub const UNITS_AN_EXPRESSION: usize = 512;
+/// What an expression counts as in each further pass of planning over all of them.
+const UNITS_A_PASS: usize = 16;
+/// Passes over fewer expressions are not counted: they take microseconds.
+const MANY_EXPRESSIONS: usize = 1 << 12;
 /// What planning how to read a table counts as.
 pub const UNITS_AN_ACCESS: usize = 4096;
 
@@ -33,6 +37,8 @@ pub struct Pace<'a> {
     gives_way: &'a AtomicBool,
     /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
     may_give_way: bool,
+    /// Expressions that have been bound.
+    expressions: Cell<usize>,
     /// Units since the last look.
     since_look: Cell<usize>,
     /// Units since the host was asked whether it may go on.
@@ -50,6 +56,7 @@ impl<'a> Pace<'a> {
             host,
             gives_way,
             may_give_way: false,
+            expressions: Cell::default(),
             since_look: Cell::default(),
             stretch: Cell::default(),
             failure: RefCell::default(),
@@ -85,6 +92,22 @@ impl<'a> Pace<'a> {
         let since = self.since_look.get().saturating_add(units);
         self.since_look.set(since);
         if since < LOOK { Ok(()) } else { self.look() }
+    }
+
+    /// An expression is about to be bound.
+    #[inline]
+    pub fn expression(&self) -> SqlResult<()> {
+        self.expressions.set(self.expressions.get().saturating_add(1));
+        self.checkpoint(UNITS_AN_EXPRESSION)
+    }
+
+    /// Work is about to be done that may go once over all expressions of the statement: a rule, say. Of a
+    /// list of a million constants each such pass takes milliseconds.
+    pub fn pass(&self) -> SqlResult<()> {
+        match self.expressions.get() {
+            0..MANY_EXPRESSIONS => Ok(()),
+            many => self.checkpoint(many.saturating_mul(UNITS_A_PASS)),
+        }
     }
 
     #[cold]

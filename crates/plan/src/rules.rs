@@ -152,6 +152,7 @@ impl Statement<'_, '_> {
                 inner?;
                 for rule in RULES {
                     self.pace.checkpoint(UNITS_A_RULE)?;
+                    self.pace.pass()?;
                     rule.apply(block, &mut query.output, self);
                 }
                 Ok(())
@@ -159,7 +160,10 @@ impl Statement<'_, '_> {
             Body::Values { .. } => Ok(()),
             Body::Combination(combination) => {
                 combination.inputs.iter_mut().try_for_each(|input| self.query(input))?;
-                RULES.iter().for_each(|rule| rule.combine(combination, self));
+                for rule in RULES {
+                    self.pace.pass()?;
+                    rule.combine(combination, self);
+                }
                 Ok(())
             }
             Body::Arranged { inner, .. } => self.query(inner),

@@ -254,6 +254,32 @@ fn a_list_of_rows_asks_and_ends_where_it_is_killed() {
     }
 }
 
+/// Each pass of planning over a list of many constants is counted: when all of them are bound the plan is far
+/// from made.
+#[test]
+fn planning_a_long_list_asks_and_ends_where_it_is_killed() {
+    const ITEMS: usize = 60_000;
+    let (bench, mut client) = world(Bench::default());
+    let list: Vec<_> = (0..ITEMS).map(|item| item.to_string()).collect();
+    let query = format!("EXPLAIN SELECT COUNT(*) FROM l WHERE id + 0 IN ({})", list.join(","));
+    let asked = |client: &mut Client| {
+        let before = bench.questions.load(Relaxed);
+        let answer = client.run(&query);
+        (bench.questions.load(Relaxed) - before, answer)
+    };
+    let (all, _) = asked(&mut client);
+    // An expression counts as 512 units when it is bound, and a question is asked after 2^20.
+    let bound = ITEMS * 512 >> 20;
+    assert!(all > bound + 10, "{all} questions, of which {bound} are asked while it is bound");
+    for at in [bound + 4, all - 4] {
+        *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), at));
+        let (until, killed) = asked(&mut client);
+        *bench.killed_asking.lock().unwrap() = None;
+        assert!(killed.contains("Query execution was interrupted"), "{killed}");
+        assert_eq!(until, at, "it went on after it was killed");
+    }
+}
+
 /// Evaluations that have to give way again and again count no row twice and lose none.
 #[test]
 fn giving_way_changes_no_answer() {

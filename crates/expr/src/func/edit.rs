@@ -162,6 +162,19 @@ fn put_repeated(text: &[u8], count: usize, out: &mut Vec<u8>, watch: Watch<'_>) 
     }
 }
 
+/// The parts as one text, copied in pieces. Once it has been told to end it copies nothing.
+pub fn join(parts: &[&[u8]], watch: Watch<'_>) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut out = Vec::with_capacity(length);
+    for piece in parts.iter().flat_map(|part| part.chunks(COPIED)) {
+        if length > COPIED && !watch(piece.len() / 16) {
+            break;
+        }
+        out.extend_from_slice(piece);
+    }
+    out
+}
+
 /// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes. `count` is told the work
 /// to come.
 pub fn replace<E>(
@@ -236,14 +249,14 @@ pub fn insert(
 ) -> Option<Vec<u8>> {
     let characters = charset.char_count_watched(text, watch) as i64;
     if position < 1 || position > characters {
-        return Some(text.to_vec());
+        return Some(join(&[text], watch));
     }
     let (head, rest) = split(charset, text, (position - 1) as usize, watch);
     let (_, tail) = split(charset, rest, usize::try_from(length).unwrap_or(usize::MAX), watch);
     if head.len() + new.len() + tail.len() > limit {
         return None;
     }
-    Some([head, new, tail].concat())
+    Some(join(&[head, new, tail], watch))
 }
 
 /// LOCATE(needle, text, position): where it stands, in characters from 1; 0 if nowhere.

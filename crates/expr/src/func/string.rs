@@ -538,16 +538,26 @@ fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
     }
 }
 
+/// A part of a text as a value of its own; a long one is copied in pieces.
+fn copied(cx: &mut Context<'_>, part: &[u8]) -> SqlResult<Value> {
+    if part.len() <= PIECE {
+        return Ok(Value::bytes(part));
+    }
+    Ok(Value::bytes(cx.watched(|watch| edit::join(&[part], watch))?))
+}
+
 fn left(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    Ok(Value::bytes(cx.watched(|watch| edit::left(charset, &text, count, watch))?))
+    let part = cx.watched(|watch| edit::left(charset, &text, count, watch))?;
+    copied(cx, part)
 }
 
 fn right(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    Ok(Value::bytes(cx.watched(|watch| edit::right(charset, &text, count, watch))?))
+    let part = cx.watched(|watch| edit::right(charset, &text, count, watch))?;
+    copied(cx, part)
 }
 
 fn substring(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
@@ -555,7 +565,7 @@ fn substring(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &
     let position = cx.to_i64(values.at(1)?.as_ref())?;
     let count = values.get(2).map(|count| cx.to_i64(count.as_ref())).transpose()?;
     let part = cx.watched(|watch| edit::substring(charset, &text, position, count, watch))?;
-    Ok(Value::bytes(part))
+    copied(cx, part)
 }
 
 fn substring_index(
@@ -567,7 +577,8 @@ fn substring_index(
     let (text, _) = first(cx, values, arguments, call)?;
     let delimiter = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
     let count = cx.to_i64(values.at(2)?.as_ref())?;
-    Ok(Value::bytes(cx.watched(|watch| edit::substring_index(&text, &delimiter, count, watch))?))
+    let part = cx.watched(|watch| edit::substring_index(&text, &delimiter, count, watch))?;
+    copied(cx, part)
 }
 
 fn lower(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
@@ -643,17 +654,20 @@ fn trim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr)
     };
     let what = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
     let text = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
-    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, &what, side, watch))?))
+    let part = cx.watched(|watch| edit::trim(&text, &what, side, watch))?;
+    copied(cx, part)
 }
 
 fn ltrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, b" ", Side::Left, watch))?))
+    let part = cx.watched(|watch| edit::trim(&text, b" ", Side::Left, watch))?;
+    copied(cx, part)
 }
 
 fn rtrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, b" ", Side::Right, watch))?))
+    let part = cx.watched(|watch| edit::trim(&text, b" ", Side::Right, watch))?;
+    copied(cx, part)
 }
 
 fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {

@@ -27,13 +27,12 @@ use super::types::{
 };
 use super::{Binder, not_supported, parameter_type};
 use crate::logical::LogicalQuery;
-use crate::pace::UNITS_AN_EXPRESSION;
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
     pub fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         self.bound += 1;
-        self.checkpoint(UNITS_AN_EXPRESSION)?;
+        self.pace.expression()?;
         let mut bound = self.expr_any(expr)?;
         self.fold(&mut bound);
         Ok(bound)

@@ -1,5 +1,7 @@
 //! Predicates on several operands: rows, BETWEEN, IN, LIKE, ANY and ALL.
 
+use std::sync::Arc;
+
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -18,6 +20,9 @@ use super::compare::{
     moment_as_text, moment_as_time, negation, row_parts, wider,
 };
 use super::types::{choice_as_number, chosen_as_number, transcode_beside_document, transcode_to};
+
+/// What finding out how an item of a list is compared counts as, in units.
+const UNITS_A_COMPARISON: usize = 64;
 
 /// Whether one bound of a range is a number and the other a text that no column of dates has converted.
 fn is_mixed_range(operand: &Expr, low: &Expr, high: &Expr) -> bool {
@@ -210,6 +215,7 @@ impl Binder<'_> {
         let mut nullable = operand.nullable;
         let mut items = Vec::with_capacity(list.len());
         let mut list = self.all(list)?;
+        self.pace.pass()?;
         let collation =
             text_collation(&[&[&operand], &list.iter().collect::<Vec<_>>()[..]].concat(), " IN ")?;
         if let Some(collation) = collation {
@@ -227,13 +233,14 @@ impl Binder<'_> {
         {
             let nullable = operand.nullable;
             let domain = |item: &Expr| if is_double(item) { Domain::Double } else { Domain::Integer };
-            let list = list.into_iter().map(|item| (domain(&item), item)).collect();
+            let list = Arc::new(list.into_iter().map(|item| (domain(&item), item)).collect());
             return Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable));
         }
         if list.iter().all(|item| !item.ty.is_string()) {
             let beside_numbers = list.iter().all(|item| item.ty.is_numeric());
             operand = if beside_numbers { chosen_as_number(operand) } else { choice_as_number(operand) };
         }
+        self.pace.pass()?;
         let made_dates = dates_among_texts(&operand, &list);
         let makes_dates = matches!(made_dates, Some(Domain::DateTime | Domain::DateOrNone));
         let common = made_dates.or_else(|| date_among_numbers(&operand, &list));
@@ -255,6 +262,7 @@ impl Binder<'_> {
             incompatible(&all, " IN ")
         });
         for mut item in list {
+            self.checkpoint(UNITS_A_COMPARISON)?;
             // Of columns only those of type BIGINT have a list read as they would keep it.
             if matches!(operand.ty, SqlType::Int { .. }) && !has_documents {
                 constant_as_column(&mut item, &operand);
@@ -297,7 +305,8 @@ impl Binder<'_> {
             let any = Expr::truth(any, nullable);
             return Ok(if negated { negation(any) } else { any });
         }
-        Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
+        let list = Arc::new(items);
+        Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable))
     }
 
     pub(super) fn like(&mut self, like: &ast::Like) -> SqlResult<Expr> {
@@ -463,7 +472,7 @@ fn in_texts(
     transcode_to(&mut operand, collation)?;
     list.iter_mut().try_for_each(|item| transcode_to(item, collation))?;
     let nullable = operand.nullable || list.iter().any(|item| item.nullable);
-    let list = list.into_iter().map(|item| (Domain::Text(collation), item)).collect();
+    let list = Arc::new(list.into_iter().map(|item| (Domain::Text(collation), item)).collect());
     Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable))
 }
 

@@ -16,6 +16,7 @@ use crate::note::{self, Estimate, Reading};
 use crate::virtual_read::VirtualRead;
 use crate::{Access, JoinKind, Operator};
 use palisade_catalog::SqlType;
+use palisade_expr::func::Purity;
 use palisade_expr::{Comparison, Domain, Expr, Node};
 
 /// Some of a query block's tables.
@@ -195,17 +196,25 @@ impl<'t> Planning<'_, '_, 't> {
         let mut slots = Vec::new();
         expr_slots(self.statement(), &expr, &mut slots);
         let mut is_free = slots.iter().all(|slot| self.planner.joining.local.contains(slot));
-        expr.walk(&mut |part| is_free &= !matches!(part.node, Node::UserVariable(_) | Node::Subquery(_)));
-        let is_late = expr.is_impure();
+        let (mut is_late, mut is_expensive) = (false, false);
+        // A statement that is to end needs no good plan, and the list of an IN may be long.
+        if !self.is_over(0) {
+            expr.walk(&mut |part| match &part.node {
+                Node::UserVariable(_) => is_free = false,
+                Node::AssignUserVariable(..) => is_late = true,
+                Node::Call { function, .. } => is_late |= function.purity != Purity::Pure,
+                Node::Subquery(subquery) => {
+                    is_free = false;
+                    is_expensive |= subquery.correlated;
+                }
+                _ => {}
+            });
+        }
         is_free &= !is_late;
-        let mut is_expensive = false;
-        expr.walk(&mut |part| {
-            is_expensive |= matches!(&part.node, Node::Subquery(subquery) if subquery.correlated);
-        });
         Rc::new(Conjunct {
             number,
             tables: self.in_slots(&slots),
-            is_of_texts: is_of_texts(&expr),
+            is_of_texts: !self.is_over(0) && is_of_texts(&expr),
             expr,
             is_free,
             is_late,
