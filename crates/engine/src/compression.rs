@@ -7,7 +7,7 @@
 
 use std::io;
 
-use palisade_buffer::{Codec, Space, stored};
+use palisade_buffer::{Codec, PageSize, Space, stored};
 use palisade_catalog::TableDef;
 use palisade_io::File;
 
@@ -27,6 +27,13 @@ fn choice(def: &TableDef) -> Option<(Codec, Option<u8>)> {
 /// Pages of the table's space are compressed from now on as its options say.
 pub(crate) fn follow(space: &Space, def: &TableDef) {
     space.set_packing(choice(def));
+}
+
+/// An error if the pages of a new table are to be compressed and have no more bytes than the blocks in which
+/// files have room: none would take less.
+pub(crate) fn check_page_size(size: PageSize, def: &TableDef) -> Result<(), Error> {
+    let is_too_small = size.bytes() <= stored::BLOCK;
+    if is_too_small && choice(def).is_some() { Err(Error::NoHoles) } else { Ok(()) }
 }
 
 /// An error if the pages of a new table are to be compressed and its file could have no holes. What is punched to

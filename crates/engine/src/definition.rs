@@ -161,6 +161,7 @@ impl Engine {
     }
 
     fn format_table(&self, def: &mut TableDef, space: SpaceId, file: SpaceFile) -> Result<Arc<Table>, Error> {
+        compression::check_page_size(self.page_size(), def)?;
         if file.map.is_none() {
             compression::check_holes(&*file.pages, def)?;
         }

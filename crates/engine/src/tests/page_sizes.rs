@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use palisade_buffer::PageSize;
+use palisade_catalog::TableDef;
 use palisade_io::OpenMode;
 
 use super::check::check_config;
@@ -32,6 +33,26 @@ fn a_crash_is_recovered_from_on_pages_of_any_size() {
         at_size(size, recovery::a_clean_shutdown_and_a_crash_after_it_change_nothing);
         at_size(size, recovery::dropped_and_truncated_tables_are_gone_with_their_files);
         at_size(size, out_of_place::rows_survive_shutdowns_and_crashes_as_in_any_table);
+    }
+}
+
+/// A page of 4 KiB is no longer than a block of the file: no codec makes it take less room.
+#[test]
+fn pages_no_longer_than_a_block_are_not_to_be_compressed() {
+    for size in PageSize::ALL {
+        let engine = Engine::open(EngineConfig { page_size: size, ..quiet() }, memory()).unwrap();
+        create_schema(&engine);
+        let with = |name: &str, options: &[(&str, &str)]| {
+            let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            TableDef { options: options.collect(), ..definition(name) }
+        };
+        for sink in ["in-place", "out-of-place"] {
+            let compressed = with(&format!("{sink}_zlib"), &[("PAGE_SINK", sink), ("COMPRESSION", "zlib")]);
+            let lock = lock(&engine, &[&compressed.name]);
+            let made = wait(engine.create_table(&lock, compressed));
+            assert_eq!(matches!(made, Err(Error::NoHoles)), size == PageSize::LEAST, "{size} {sink}");
+            create_table(&engine, with(sink, &[("PAGE_SINK", sink), ("COMPRESSION", "none")]));
+        }
     }
 }
 
