@@ -55,7 +55,7 @@ pub use layout::{copies_begin, files_in};
 pub use repair::{Directories, Repaired, SpaceFiles, repair};
 
 use crate::doublewrite::layout::{LIST_PLACE, Layout, MAX_PAGES, encode_list, file_name};
-use crate::metrics;
+use crate::metrics::{self, UnderWay};
 use crate::page_size::PageSize;
 use crate::sink::{self, BatchPart, PageSink};
 
@@ -210,6 +210,7 @@ impl PageSink for Doublewrite {
     fn write(&self, lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
         assert!(lane < self.area.lanes && part.pages().len() <= self.area.pages, "a part fits its lane");
         let (file, layout, number) = self.area.lane(lane);
+        let pending = UnderWay::begin(&metrics::OS_PENDING_WRITES, 1);
         match self.keeps {
             Keeps::Copies => file.write_at(part.bytes(), layout.copies_at(number))?,
             Keeps::Ids => {
@@ -217,6 +218,7 @@ impl PageSink for Doublewrite {
                 file.write_at(&encode_list(ids), layout.list_at(number))?;
             }
         }
+        drop(pending);
         metrics::OS_DATA_WRITES.increment();
         sink::sync(queue, std::slice::from_ref(file))?;
         metrics::DBLWR_WRITES.increment();

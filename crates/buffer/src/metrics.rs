@@ -3,6 +3,29 @@
 //! What the pool knows anyway (how many frames are free, how many pages are dirty) is not counted but copied here by
 //! [`BufferPool::publish_metrics`](crate::BufferPool::publish_metrics).
 
+use palisade_base::metric::Metric;
+
+/// Requests that a gauge counts until this is dropped.
+pub(crate) struct UnderWay {
+    gauge: &'static Metric,
+    count: u64,
+}
+
+impl UnderWay {
+    /// So many more are under way.
+    pub(crate) fn begin(gauge: &'static Metric, count: usize) -> UnderWay {
+        let count = count as u64;
+        gauge.add(count);
+        UnderWay { gauge, count }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.gauge.subtract(self.count);
+    }
+}
+
 palisade_base::metrics! {
     /// Logical page accesses.
     pub static BUFFER_POOL_READ_REQUESTS: Gauge as StatusCounter = "buffer_pool_read_requests", "buffer", "Number of logical read requests", "Innodb_buffer_pool_read_requests";
@@ -66,6 +89,12 @@ palisade_base::metrics! {
     pub static OS_DATA_WRITES: Counter = "os_data_writes", "os", "Number of writes initiated (innodb_data_writes)", "Innodb_data_writes";
     /// Syncs of these files.
     pub static OS_DATA_FSYNCS: Counter = "os_data_fsyncs", "os", "Number of fsync() calls (innodb_data_fsyncs)", "Innodb_data_fsyncs";
+    /// Reads of data files that have been asked for and have not ended.
+    pub static OS_PENDING_READS: Gauge as Counter = "os_pending_reads", "os", "Number of reads pending", "Innodb_data_pending_reads";
+    /// Writes to data files and the doublewrite file that are under way.
+    pub static OS_PENDING_WRITES: Gauge as Counter = "os_pending_writes", "os", "Number of writes pending", "Innodb_data_pending_writes";
+    /// Syncs of these files that are under way.
+    pub static OS_PENDING_FSYNCS: Gauge as Counter = "os_data_pending_fsyncs", "os", "Number of fsync() calls pending (innodb_data_pending_fsyncs)", "Innodb_data_pending_fsyncs";
     /// Pages refused because their bytes are not the page.
     pub static BUFFER_PAGES_CORRUPTED: Counter = "buffer_pages_corrupted", "buffer", "Number of pages found corrupted";
     /// Clean pages evicted.

@@ -514,6 +514,11 @@ impl BufferPool {
         self.spaces.read().values().cloned().collect()
     }
 
+    /// Files of pages and of maps that are open.
+    pub fn open_files(&self) -> usize {
+        self.spaces.read().values().map(|space| space.open_files()).sum()
+    }
+
     /// The space, if it is attached.
     pub fn space(&self, id: SpaceId) -> Option<Arc<Space>> {
         self.spaces.read().get(&id).cloned()

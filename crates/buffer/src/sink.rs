@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 
-use crate::metrics;
+use crate::metrics::{self, UnderWay};
 use crate::packing::Packing;
 use crate::page::{self, Page};
 use crate::page_size::PageSize;
@@ -263,8 +263,7 @@ impl<'a> BatchPart<'a> {
             pages += space.len();
             files.push(file.clone());
         }
-        queue.write_all(&writes)?;
-        metrics::OS_DATA_WRITES.add(writes.len() as u64);
+        write(queue, &writes)?;
         sync(queue, &files)?;
         self.punch();
         metrics::BUFFER_PAGES_WRITTEN.add(pages as u64);
@@ -287,10 +286,19 @@ fn is_followed(a: &BatchPage, b: &BatchPage, size: usize) -> bool {
     a.stored == size && a.id.page.0 + 1 == b.id.page.0
 }
 
+/// Does all of `writes`, which are counted, in no order.
+pub(crate) fn write(queue: &mut WriteQueue, writes: &[Write<'_>]) -> io::Result<()> {
+    let _pending = UnderWay::begin(&metrics::OS_PENDING_WRITES, writes.len());
+    queue.write_all(writes)?;
+    metrics::OS_DATA_WRITES.add(writes.len() as u64);
+    Ok(())
+}
+
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,
 /// too, is not told as such, because nothing may be tried again.
 pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
     let due: Vec<_> = files.iter().filter(|file| file.is_sync_due()).cloned().collect();
+    let _pending = UnderWay::begin(&metrics::OS_PENDING_FSYNCS, due.len());
     queue.sync_all(&due).map_err(sync_failed)?;
     metrics::OS_DATA_FSYNCS.add(due.len() as u64);
     Ok(())

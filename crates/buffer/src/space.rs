@@ -209,6 +209,11 @@ impl Space {
         self.id
     }
 
+    /// How many files it has open.
+    pub(crate) fn open_files(&self) -> usize {
+        1 + usize::from(self.places.is_some())
+    }
+
     /// The file the pages live in.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file

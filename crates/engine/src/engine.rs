@@ -511,6 +511,11 @@ impl Engine {
         self.metrics().into_iter().filter_map(shown).collect()
     }
 
+    /// Files of tables, of undo and of the dictionary that are open.
+    pub fn open_files(&self) -> usize {
+        self.pool.open_files()
+    }
+
     /// Sets `innodb_flushing_avg_loops`, in seconds.
     pub fn set_flushing_avg_loops(&self, seconds: u64) {
         self.log.set_averaging(seconds);

@@ -113,6 +113,7 @@ pub mod metadata;
 mod missing;
 mod open;
 mod pool_dump;
+pub mod pool_view;
 mod purge_lag;
 mod reader;
 mod rebuild;
@@ -143,7 +144,7 @@ pub use error::Error;
 pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_buffer::{
-    Codec, FlushSettings, IoCapacity, Neighbours, PageSize, ReadAhead, ResizeError, Resizing,
+    Codec, FlushSettings, IoCapacity, Neighbours, PageSize, ReadAhead, ResidentPage, ResizeError, Resizing,
 };
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};

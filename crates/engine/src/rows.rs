@@ -13,7 +13,7 @@ use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint
 
 use crate::metadata::Use;
 use crate::store::{ChainProgress, RowStore, is_external, write_chain};
-use crate::table::{Partition, Table};
+use crate::table::{Partition, SYSTEM_ROWS_DELETED, SYSTEM_ROWS_INSERTED, SYSTEM_ROWS_UPDATED, Table};
 use crate::transaction::{RowStamp, Transaction, UpdateOutcome};
 use crate::{Attempt, Error};
 
@@ -85,6 +85,9 @@ impl Transaction {
     pub fn insert(&mut self, table: &Arc<Table>, row: &[u8]) -> Attempt<()> {
         let outcome = self.row_operation(table, GROWTH, |operation| operation.insert(row))?;
         assert!(outcome == UpdateOutcome::Done, "an insert expects no version");
+        if table.is_system() {
+            SYSTEM_ROWS_INSERTED.increment();
+        }
         Ok(())
     }
 
@@ -96,12 +99,21 @@ impl Transaction {
         old: &[u8],
         new: &[u8],
     ) -> Attempt<UpdateOutcome> {
-        self.row_operation(table, GROWTH, |operation| operation.update(stamp.into(), old, new))
+        let outcome =
+            self.row_operation(table, GROWTH, |operation| operation.update(stamp.into(), old, new))?;
+        if table.is_system() && outcome == UpdateOutcome::Done {
+            SYSTEM_ROWS_UPDATED.increment();
+        }
+        Ok(outcome)
     }
 
     /// Deletes the row that was read as `old` with `stamp`.
     pub fn delete(&mut self, table: &Arc<Table>, stamp: RowStamp, old: &[u8]) -> Attempt<UpdateOutcome> {
-        self.row_operation(table, DELETES, |operation| operation.delete(stamp.into(), old))
+        let outcome = self.row_operation(table, DELETES, |operation| operation.delete(stamp.into(), old))?;
+        if table.is_system() && outcome == UpdateOutcome::Done {
+            SYSTEM_ROWS_DELETED.increment();
+        }
+        Ok(outcome)
     }
 
     /// Carries out an operation; on a disk that is too full for pages, only up to a `pressure` of

@@ -32,7 +32,7 @@ use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 use crate::metadata::Use;
 use crate::rows::name_table;
 use crate::store::How;
-use crate::table::Table;
+use crate::table::{SYSTEM_ROWS_READ, Table};
 use crate::transaction::{ReadMode, RowStamp, Transaction};
 use crate::{Attempt, Error};
 
@@ -357,6 +357,9 @@ impl Transaction {
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
             if !scan.batch.is_empty() || scan.counted > 0 {
+                if table.is_system() {
+                    SYSTEM_ROWS_READ.add((scan.batch.len() + scan.counted) as u64);
+                }
                 scan.rows_wanted = scan.rows_wanted.saturating_sub(scan.batch.len());
                 if scan.rows_wanted == 0 {
                     scan.from = None;

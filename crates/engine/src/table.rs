@@ -30,6 +30,8 @@ pub struct Table {
     gate: Arc<Gate>,
     /// Snapshots from before do not find in it what they should see.
     readable_since: Lsn,
+    /// It is one of the server's own.
+    is_system: bool,
 }
 
 /// A part of a table's rows: a space of its own, and in it a tree of each index.
@@ -151,7 +153,18 @@ impl Runtime {
 palisade_base::metrics! {
     /// Tables that were opened: all when the server starts, then each that is made or defined anew.
     pub static OPENED_TABLES: Counter = "Opened_tables", "server", "Tables that were opened";
+    /// Rows read in the server's own tables.
+    pub static SYSTEM_ROWS_READ: Counter = "Innodb_system_rows_read", "server", "Rows read in tables of the schema mysql";
+    /// Rows inserted into them.
+    pub static SYSTEM_ROWS_INSERTED: Counter = "Innodb_system_rows_inserted", "server", "Rows inserted into tables of the schema mysql";
+    /// Rows updated in them.
+    pub static SYSTEM_ROWS_UPDATED: Counter = "Innodb_system_rows_updated", "server", "Rows updated in tables of the schema mysql";
+    /// Rows deleted from them.
+    pub static SYSTEM_ROWS_DELETED: Counter = "Innodb_system_rows_deleted", "server", "Rows deleted from tables of the schema mysql";
 }
+
+/// The schema of the server's own tables.
+const SYSTEM_SCHEMA: &str = "mysql";
 
 impl Table {
     pub(crate) fn new(descriptor: palisade_catalog::Table, runtime: Arc<Runtime>) -> Self {
@@ -163,6 +176,7 @@ impl Table {
             };
             Partition { space: space.clone(), trees: descriptor.indexes.iter().map(tree).collect() }
         };
+        let is_system = descriptor.schema == SYSTEM_SCHEMA;
         let partitions = runtime.spaces.iter().enumerate().map(partition).collect();
         Table {
             descriptor,
@@ -172,6 +186,7 @@ impl Table {
             is_version_checked: AtomicBool::new(false),
             gate: Arc::default(),
             readable_since: Lsn::ZERO,
+            is_system,
         }
     }
 
@@ -183,6 +198,12 @@ impl Table {
 
     pub(crate) fn readable_since(&self) -> Lsn {
         self.readable_since
+    }
+
+    /// Whether it is one of the server's own, whose rows are counted.
+    #[inline]
+    pub(crate) fn is_system(&self) -> bool {
+        self.is_system
     }
 
     /// The descriptor.

@@ -16,7 +16,7 @@ use crate::row_lock_wait::RowLockWait;
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
 use crate::store::{How, ReadProgress, RowStore};
-use crate::table::Table;
+use crate::table::{SYSTEM_ROWS_READ, Table};
 use crate::{Attempt, Error};
 
 /// What a transaction sees of the others.
@@ -652,6 +652,9 @@ impl Transaction {
         let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
         out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
         out.newly_locked = found.is_some_and(|row| row.newly_locked);
+        if found.is_some() && table.is_system() {
+            SYSTEM_ROWS_READ.increment();
+        }
         Ok(found.is_some())
     }
 

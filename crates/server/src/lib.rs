@@ -58,6 +58,7 @@ pub mod cursor;
 mod doublewrite;
 mod engine_variables;
 mod entry;
+pub mod error_log;
 pub mod event_loop;
 pub mod fault;
 pub mod files;

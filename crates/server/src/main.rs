@@ -11,6 +11,7 @@ use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_io::heap::Counted;
 use palisade_server::check;
+use palisade_server::error_log::ErrorLog;
 use palisade_server::fault;
 use palisade_server::options::{self, Action, Options};
 use palisade_server::server;
@@ -74,7 +75,7 @@ fn log_to_stderr(settings: &Settings) {
         2 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_target(false).init();
+    tracing_subscriber::fmt().with_writer(|| ErrorLog).with_max_level(level).with_target(false).init();
 }
 
 /// A second signal this soon comes from the same cause: some tools signal the process and then its group.

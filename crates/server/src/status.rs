@@ -4,14 +4,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::metric::Metric;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::table::OPENED_TABLES;
+use palisade_engine::table::{
+    OPENED_TABLES, SYSTEM_ROWS_DELETED, SYSTEM_ROWS_INSERTED, SYSTEM_ROWS_READ, SYSTEM_ROWS_UPDATED,
+};
 use palisade_session::{command, work};
 use palisade_sql::SessionView;
+use palisade_sql::plan_cache::PLANS_MADE;
 
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::innodb_status::shown_time;
-use crate::{pool_dump, pool_resize, tls};
+use crate::{error_log, pool_dump, pool_resize, tls};
 
 palisade_base::metrics! {
     /// Sessions whose clients went away without COM_QUIT, or were silent for too long.
@@ -42,6 +45,10 @@ palisade_base::metrics! {
     pub static SSL_SESSIONS_REUSED: Counter = "Ssl_sessions_reused", "server", "Connections that resumed a session of TLS";
     /// Bytes of the longest attributes that a client has sent.
     pub static LONGEST_ATTRIBUTES: Gauge = "Performance_schema_session_connect_attrs_longest_seen", "server", "Bytes of the longest attributes of a connection";
+    /// Reads of information_schema.PROCESSLIST, which MySQL wants replaced by performance_schema.processlist.
+    pub static PROCESSLIST_READS: Counter = "Deprecated_use_i_s_processlist_count", "server", "Statements that read information_schema.PROCESSLIST";
+    /// When that was last.
+    pub static PROCESSLIST_READ_AT: Gauge = "Deprecated_use_i_s_processlist_last_timestamp", "server", "Microseconds since 1970 of the last of them";
     /// Statements that took longer than long_query_time.
     pub static SLOW_QUERIES: Counter = "Slow_queries", "server", "Statements that took longer than long_query_time";
 }
@@ -125,6 +132,8 @@ const ZERO: &[&str] = &[
     "Delayed_errors",
     "Delayed_insert_threads",
     "Delayed_writes",
+    "Deprecated_use_fk_on_non_standard_key_count",
+    "Deprecated_use_fk_on_non_standard_key_last_timestamp",
     "Error_log_buffered_bytes",
     "Error_log_buffered_events",
     "Error_log_expired_events",
@@ -175,6 +184,10 @@ const ZERO: &[&str] = &[
     "Tc_log_page_waits",
     "TempTable_count_hit_max_ram",
     "Threads_cached",
+    "option_tracker_usage:Binary Log",
+    "option_tracker_usage:Hypergraph Optimizer",
+    "option_tracker_usage:JSON Duality View",
+    "option_tracker_usage:Replication Replica",
 ];
 
 /// What performance_schema may have had no room for: `Performance_schema_..._lost`. Its tables are made when
@@ -276,6 +289,9 @@ fn add_server(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         add(name, "OFF".to_owned());
     }
     add("Resource_group_supported", "OFF".to_owned());
+    add("Error_log_latest_write", error_log::latest_write_us().to_string());
+    // each plan is made by the one optimizer
+    add("option_tracker_usage:Traditional Optimizer", PLANS_MADE.value().to_string());
 }
 
 /// How pages reach the disk.
@@ -321,6 +337,10 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     add("Innodb_buffer_pool_pages_flushed", pages[1].to_string());
     pool_dump::add_status(host, add);
     pool_resize::add_status(host, add);
+    add("Innodb_num_open_files", host.engine.open_files().to_string());
+    for metric in [&SYSTEM_ROWS_DELETED, &SYSTEM_ROWS_INSERTED, &SYSTEM_ROWS_READ, &SYSTEM_ROWS_UPDATED] {
+        add(metric.name, metric.value().to_string());
+    }
     // as in SHOW ENGINE INNODB STATUS
     add("Innodb_rows_inserted", work::HANDLER_WRITE.value().to_string());
     add("Innodb_rows_updated", work::HANDLER_UPDATE.value().to_string());

@@ -6,6 +6,7 @@
 //! | `variables` | system variables, where their values come from, status counters |
 //! | `accounts` | privileges and attributes of accounts |
 //! | `metrics` | INNODB_METRICS, RESOURCE_GROUPS |
+//! | `buffer_pool` | what is in the buffer pool |
 //! | [`locks`] | INNODB_TRX, data_locks, data_lock_waits |
 //! | `kept_plans` | the plans that statements keep |
 //! | `host_cache` | host_cache, which is empty |
@@ -13,6 +14,7 @@
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 
 mod accounts;
+mod buffer_pool;
 mod host_cache;
 mod kept_plans;
 pub mod locks;
@@ -58,6 +60,7 @@ pub static REGISTRY: Registry<FromServer> = Registry {
     listed: &[
         processes::TABLES,
         metrics::TABLES,
+        buffer_pool::TABLES,
         kept_plans::TABLES,
         locks::TABLES,
         variables::TABLES,

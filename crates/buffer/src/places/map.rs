@@ -53,7 +53,8 @@ use super::chunk::{self, BadChunk, CHUNK_PLACES, ChunkImage, SLOT};
 use super::header::{Header, read_head};
 use super::planted::{Planted, makes};
 use crate::error::{Corruption, Error};
-use crate::{metrics, sink};
+use crate::metrics::{self, UnderWay};
+use crate::sink;
 
 /// Bytes of both slots of a chunk.
 const SLOTS: usize = 2 * SLOT;
@@ -298,12 +299,12 @@ impl MapFile {
             extent: Extent::Any,
         });
         let writes: Vec<_> = writes.collect();
-        queue.write_all(&writes)?;
-        metrics::OS_DATA_WRITES.add(writes.len() as u64);
+        sink::write(queue, &writes)?;
         if makes(Planted::MapIsNotSynced) || slot == 0 && makes(Planted::SlotsAreNotSynced) {
             return Ok(());
         }
         // Also where other files are left to the device.
+        let _pending = UnderWay::begin(&metrics::OS_PENDING_FSYNCS, 1);
         self.map.sync_contents().map_err(sink::sync_failed)?;
         metrics::OS_DATA_FSYNCS.increment();
         Ok(())

@@ -244,8 +244,7 @@ impl OutOfPlace {
         let mut rest = gathered.bytes.as_deref().unwrap_or_default();
         let writes: Vec<Write<'_>> = rounds.iter().flat_map(|round| round.writes(&mut rest)).collect();
         let files: Vec<Arc<dyn File>> = rounds.iter().map(|round| round.store.file().clone()).collect();
-        queue.write_all(&writes)?;
-        metrics::OS_DATA_WRITES.add(writes.len() as u64);
+        sink::write(queue, &writes)?;
         self.buffers.lock().extend(gathered.bytes);
         match with_log {
             _ if makes(Planted::DataIsNotSynced) => Ok(()),

@@ -9,10 +9,11 @@ use smallvec::SmallVec;
 
 use super::{Pending, Space};
 use crate::error::{Corruption, Error};
+use crate::metrics::{self, UnderWay};
 use crate::page;
 use crate::places::{Place, PlaceStore};
+use crate::stored;
 use crate::table::{AHEAD, LOADED, MARK};
-use crate::{metrics, stored};
 
 /// A page to be read: into which frame, and how many bytes it is stored in.
 #[derive(Clone, Copy)]
@@ -68,11 +69,15 @@ impl Space {
             unsafe { Part::new(memory.as_ptr(), wanted.len) }
         };
         let this = self.this();
+        let pending = UnderWay::begin(&metrics::OS_PENDING_READS, 1);
         let read = Read {
             file: self.file.clone(),
             parts: run.iter().map(part).collect(),
             offset,
-            done: Box::new(move |outcome| this.have_read(run, outcome)),
+            done: Box::new(move |outcome| {
+                drop(pending);
+                this.have_read(run, outcome);
+            }),
         };
         self.core.io.read(read);
     }

@@ -8,9 +8,13 @@ use palisade_schema::{Rows, Wanted, virtual_table};
 use super::{Definition, Source, Tables, number, of_each, optional_text, text};
 use crate::accounts::privilege::Privileges;
 use crate::connections::{Connection, Process};
+use crate::status::{PROCESSLIST_READ_AT, PROCESSLIST_READS};
+use crate::variables::unix_micros;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&process_list::DECL, |source, wanted| {
+        PROCESSLIST_READS.increment();
+        PROCESSLIST_READ_AT.set(unix_micros().unsigned_abs());
         of_each(processes(source), process_list::row, wanted)
     }),
     Definition::new(&processes_of_schema::DECL, |source, wanted| {
