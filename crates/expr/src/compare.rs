@@ -303,6 +303,16 @@ pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(C
     found.ok_or_else(|| incompatible(operands, operation))
 }
 
+/// The collation in which FIND_IN_SET looks for a text: that of both if they have the same one, however it came
+/// about.
+pub fn collation_of_search(text: &Expr, list: &Expr) -> SqlResult<CollationId> {
+    let is_same = text.ty.is_string() && list.ty.is_string() && text.ty.collation() == list.ty.collation();
+    match is_same {
+        true => Ok(text.ty.collation()),
+        false => aggregate_collations(&[text, list], "find_in_set").map(|(collation, _)| collation),
+    }
+}
+
 /// The collation of a text that is made of others, and how strongly it insists on it. Of two collations of
 /// one character set that do not go together comes its binary one, which gives way to every other but cannot
 /// be compared with itself.

@@ -338,7 +338,7 @@ fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
     }
     // A constant has been converted beforehand; of two columns MySQL compares the bytes.
     let both = [arguments.at(0)?, arguments.at(1)?];
-    let collation = crate::compare::aggregate_collations(&both, "find_in_set")?.0;
+    let collation = crate::compare::collation_of_search(both[0], both[1])?;
     let (item, list) = (text_of(values.at(0)?, &both[0].ty), text_of(values.at(1)?, &both[1].ty));
     let place = cx.watched(|watch| edit::find_in_set(collation.get(), &item, &list, watch))?;
     Ok(Value::Int(place))

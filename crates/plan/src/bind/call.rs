@@ -189,6 +189,11 @@ impl Binder<'_> {
         }
         let operands: Vec<&Expr> = texts.iter().collect();
         let collation = match result_collation(&operands, function.name) {
+            _ if let ("find_in_set", [text, list]) = (function.name, &operands[..])
+                && text.ty.collation() == list.ty.collation() =>
+            {
+                return Ok(());
+            }
             _ if let ("find_in_set" | "strcmp", [left, right]) = (function.name, &operands[..]) => {
                 match domain_of(left, right, function.name)? {
                     Domain::Text(collation) => collation,
