@@ -132,6 +132,11 @@ impl Column {
         self.kind == 246
     }
 
+    /// Whether it is a FLOAT.
+    pub fn is_float(&self) -> bool {
+        self.kind == 4
+    }
+
     /// Whether its values are doubles.
     pub fn is_double(&self) -> bool {
         APPROXIMATE.contains(&self.kind)

@@ -48,10 +48,14 @@ fn forms(query: &str, values: &[String], variables: Vec<String>) -> Option<Vec<V
     Some(forms)
 }
 
-/// Bytes and documents as the texts that they are; others as they are.
+/// Bytes and documents as the texts that they are, unsigned numbers as numbers; others as they are.
 fn as_text(value: &str) -> String {
-    if let Some(text) = value.strip_prefix("CAST(").and_then(|value| value.strip_suffix(" AS JSON)")) {
-        return text.to_owned();
+    let cast = value.strip_prefix("CAST(");
+    let is_cast_to = |target: &&str| cast.is_some_and(|value| value.ends_with(target));
+    if let (Some(value), Some(target)) =
+        (cast, [" AS JSON)", " AS UNSIGNED)"].iter().find(|target| is_cast_to(target)))
+    {
+        return value.trim_end_matches(target).to_owned();
     }
     match value.strip_prefix("CAST(").and_then(|value| value.strip_suffix(" AS BINARY)")) {
         Some(digits) if digits.starts_with("x'") => format!("_utf8mb4 {digits}"),

@@ -36,7 +36,14 @@ pub(super) const RULES: &[Rule] = &[
                 let short = |number: &str| number.parse::<f64>().map(|number| format!("{number:.5e}"));
                 theirs.len() > ours.len() && short(ours).is_ok_and(|ours| short(theirs) == Ok(ours))
             };
-            is_of_float && differs_only_where(case, is_longer)
+            // Grouped in a temporary table, what is chosen is a DOUBLE.
+            let is_grouped =
+                ["MIN(", "MAX("].iter().any(|call| text.contains(call)) && text.contains(" GROUP BY ");
+            let mut columns = case.ours.columns.iter().zip(&case.theirs.columns);
+            let becomes_double = columns
+                .any(|(ours, theirs)| ours.is_float() && theirs.is_double() && !theirs.is_float())
+                && is_grouped;
+            (is_of_float || becomes_double) && differs_only_where(case, is_longer)
         },
     },
     Rule {
