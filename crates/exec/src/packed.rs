@@ -12,7 +12,10 @@
 
 use palisade_catalog::{SqlType, ValueRef};
 use palisade_expr::order::SortKey;
+use palisade_expr::{SqlError, SqlResult};
 use smallvec::SmallVec;
+
+use crate::kept::grown;
 
 /// How the keys of a sort are packed.
 #[derive(Debug, Default)]
@@ -39,6 +42,51 @@ impl Packed {
     /// As one number.
     pub fn bits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
+    }
+}
+
+/// A row that is put in order, in 20 bytes: so many rows have one that what aligns 8 bytes is worth saving.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, packed(4))]
+pub struct Ranked {
+    packed: Packed,
+    row: u32,
+}
+
+const _: () = assert!(size_of::<Ranked>() == 20);
+
+impl Ranked {
+    /// Rows that can be told apart.
+    pub const MOST: usize = u32::MAX as usize;
+
+    /// The keys as far as they have room, and which row it is.
+    pub fn new(packed: Packed, row: usize) -> SqlResult<Ranked> {
+        let row =
+            u32::try_from(row).map_err(|_| SqlError::internal("too many rows are held to be sorted"))?;
+        Ok(Ranked { packed, row })
+    }
+
+    /// The keys, as far as they have room. Where these differ, they decide.
+    #[inline]
+    pub fn packed(self) -> Packed {
+        self.packed
+    }
+
+    /// Which row it is.
+    #[inline]
+    pub fn row(self) -> usize {
+        self.row as usize
+    }
+
+    /// The same row, of which other bits are packed.
+    pub fn set_packed(&mut self, packed: Packed) {
+        self.packed = packed;
+    }
+
+    /// Bytes of so many rows that are put in order: of a vector that doubles, with one more of them, and of
+    /// the one into which they are merged.
+    pub fn size_of(rows: usize) -> usize {
+        grown::<Ranked>(rows) + rows * size_of::<Ranked>()
     }
 }
 

@@ -36,8 +36,8 @@ use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Limit, Operator};
 use palisade_session::work::Work;
 
-use super::kept::{KeptRows, grown};
-use super::packed::{KeyPacking, Packed};
+use super::kept::KeptRows;
+use super::packed::{KeyPacking, Packed, Ranked};
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use super::{ExecContext, State, limit_values};
 
@@ -117,14 +117,6 @@ impl Keys {
         let keys = self.computed.iter_mut().skip(row * self.width).take(self.width);
         target.extend(keys.map(std::mem::take));
     }
-}
-
-/// A row in the order.
-#[derive(Debug, Clone, Copy)]
-struct Ranked {
-    /// The keys, as far as they have room. Where these differ, they decide.
-    packed: Packed,
-    row: usize,
 }
 
 /// A sort's plan, taken apart.
@@ -249,9 +241,9 @@ impl SortState {
             Phase::Complete => self.ranked.get(self.next),
             _ => None,
         };
-        let Some(Ranked { row, .. }) = ranked else { return Ok(false) };
+        let Some(ranked) = ranked else { return Ok(false) };
         self.next += 1;
-        self.rows.restore(*row, slots, &mut cx.state.frame)?;
+        self.rows.restore(ranked.row(), slots, &mut cx.state.frame)?;
         Ok(true)
     }
 
@@ -334,20 +326,20 @@ impl SortState {
             while *next < self.ranked.len() {
                 let end = self.ranked.len().min(*next + PART);
                 for ranked in self.ranked.iter_mut().take(end).skip(*next) {
-                    let text = match keys.get(&self.rows, ranked.row, 0)? {
+                    let text = match keys.get(&self.rows, ranked.row(), 0)? {
                         ValueRef::Bytes(text) => ValueRef::Bytes(text.get(*from..).unwrap_or_default()),
                         other => other,
                     };
                     let packed = self.packing.pack(plan.keys.iter(), |_| Ok::<_, SqlError>(text))?;
                     self.is_unpacked |= packed.is_none();
-                    ranked.packed = packed.unwrap_or_default();
+                    ranked.set_packed(packed.unwrap_or_default());
                 }
                 *next = end;
                 cx.take_turns(PART as u32 / 8)?;
             }
         }
         if self.is_unpacked {
-            self.ranked.iter_mut().for_each(|ranked| ranked.packed = Packed::default());
+            self.ranked.iter_mut().for_each(|ranked| ranked.set_packed(Packed::default()));
         }
         let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
         let average = (self.text_bytes + computed) / self.ranked.len().max(1);
@@ -364,14 +356,13 @@ impl SortState {
     /// About how many bytes the rows take that are held.
     fn size(&self) -> usize {
         let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
-        // The items are held twice while they are merged.
-        self.rows.size() + keys + 2 * grown::<Ranked>(self.ranked.len())
+        self.rows.size() + keys + Ranked::size_of(self.ranked.len())
     }
 
     /// Whether the rows take as much memory as they may.
     fn is_full(&self, cx: &ExecContext<'_, '_>) -> bool {
         let size = self.size();
-        size > LEAST_MEMORY && size > memory(cx)
+        size > LEAST_MEMORY && size > memory(cx) || self.ranked.len() == Ranked::MOST
     }
 
     /// Keeps the current row.
@@ -405,7 +396,7 @@ impl SortState {
         };
         self.longest_row = self.longest_row.max(self.rows.bytes_of_rows() + keys.bytes - before);
         self.is_unpacked |= packed.is_none();
-        self.ranked.push(Ranked { packed: packed.unwrap_or_default(), row });
+        self.ranked.push(Ranked::new(packed.unwrap_or_default(), row)?);
         Ok(())
     }
 
@@ -428,9 +419,9 @@ impl SortState {
             self.phase = Phase::Complete;
             return Ok(());
         };
-        sort_in_turns(cx, sort, |left, right, watch| match left.packed.cmp(&right.packed) {
+        sort_in_turns(cx, sort, |left, right, watch| match left.packed().cmp(&right.packed()) {
             Ordering::Equal => {
-                compare_kept(&self.rows, keys, (plan.keys, decided), (left.row, right.row), watch)
+                compare_kept(&self.rows, keys, (plan.keys, decided), (left.row(), right.row()), watch)
             }
             different => Ok(different),
         })?;
@@ -462,8 +453,8 @@ impl SortState {
                 let row = *self.ranked.at(*next)?;
                 *next += 1;
                 let is_new = match kept.checked_sub(1).and_then(|last| self.ranked.get(last)) {
-                    Some(last) if last.packed == row.packed => {
-                        let rows = (last.row, row.row);
+                    Some(last) if last.packed() == row.packed() => {
+                        let rows = (last.row(), row.row());
                         let compare = |watch: Watch<'_>| {
                             compare_kept(&self.rows, keys, (plan.keys, decided), rows, watch)
                         };
@@ -510,10 +501,10 @@ impl SortState {
             cx.execution.work.add(Work::CreatedTmpFiles, 1);
             Box::new(SortedRuns::new(cx.execution.engine, memory(cx)))
         });
-        while let Some(Ranked { packed, row }) = self.ranked.get(*next) {
+        while let Some(ranked) = self.ranked.get(*next) {
             runs.make_room()?;
-            let append = |tables: &mut _, out: &mut _| self.rows.append_row(*row, tables, out);
-            runs.push(packed.bits(), keys.computed_of(*row)?, append)?;
+            let append = |tables: &mut _, out: &mut _| self.rows.append_row(ranked.row(), tables, out);
+            runs.push(ranked.packed().bits(), keys.computed_of(ranked.row())?, append)?;
             *next += 1;
             cx.take_turns(1)?;
         }
@@ -548,7 +539,9 @@ impl SortState {
         let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
         while *next < self.ranked.len() {
             for _ in 0..PART.min(self.ranked.len() - *next) {
-                let row = std::mem::replace(&mut self.ranked.at_mut(*next)?.row, *next);
+                let ranked = self.ranked.at_mut(*next)?;
+                let row = ranked.row();
+                *ranked = Ranked::new(ranked.packed(), *next)?;
                 self.rows.move_to(row, rows)?;
                 if let Some(known) = &mut self.keys {
                     known.move_to(row, keys);
@@ -576,7 +569,7 @@ impl SortState {
         if keys.width > 0 || self.ranked.len() < self.wanted.unwrap_or(usize::MAX) {
             return Ok(None);
         }
-        let values = (0..plan.keys.len()).map(|key| Ok(keys.get(&self.rows, last.row, key)?.to_owned()));
+        let values = (0..plan.keys.len()).map(|key| Ok(keys.get(&self.rows, last.row(), key)?.to_owned()));
         values.collect::<SqlResult<_>>().map(Some)
     }
 }

@@ -29,9 +29,10 @@ use palisade_plan::Operator;
 use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use smallvec::SmallVec;
 
-use self::rows::{Ranked, Rows};
+use self::rows::Rows;
 use self::runs::WindowRuns;
 use super::kept::KeptRows;
+use super::packed::Ranked;
 use super::sort::{LONGEST_RUN, sort_in_turns};
 use super::{ExecContext, State, place_values};
 

@@ -23,7 +23,7 @@ use palisade_plan::window::{Edge, WindowPlan};
 use super::pages::{Pages, append_row};
 use crate::ExecContext;
 use crate::kept::{KeptRows, grown};
-use crate::packed::{KeyPacking, Packed};
+use crate::packed::{KeyPacking, Packed, Ranked};
 use crate::spill::merge::KeyPlace;
 use crate::spill::row::RowTables;
 
@@ -74,15 +74,6 @@ impl Layout {
         self.places.push(kept.unwrap_or(KeyPlace::Computed(self.computed)));
         self.computed += usize::from(kept.is_none());
     }
-}
-
-/// A row in the order.
-#[derive(Debug, Clone, Copy)]
-pub struct Ranked {
-    /// The keys, as far as they have room. Where these differ, they decide.
-    pub packed: Packed,
-    /// When it came.
-    pub number: usize,
 }
 
 /// Rows in memory.
@@ -221,8 +212,7 @@ impl Rows {
 
     /// About how many bytes they take.
     pub fn size(&self) -> usize {
-        // The rows in their order are held twice while they are merged.
-        let of_order = 2 * grown::<Ranked>(self.ranked.len());
+        let of_order = Ranked::size_of(self.ranked.len());
         let unused = grown::<Value>(self.values.len()) - self.values.len() * size_of::<Value>();
         self.values_size + unused + self.slots.size() + of_order
     }
@@ -318,14 +308,14 @@ impl Rows {
                 }
             }
         }
-        self.ranked.push(Ranked { packed: packed.unwrap_or_default(), number });
+        self.ranked.push(Ranked::new(packed.unwrap_or_default(), number)?);
         Ok(())
     }
 
     /// Takes the rows out that are to be put in order.
     pub fn take_ranked(&mut self) -> Vec<Ranked> {
         if self.is_unpacked {
-            self.ranked.iter_mut().for_each(|ranked| ranked.packed = Packed::default());
+            self.ranked.iter_mut().for_each(|ranked| ranked.set_packed(Packed::default()));
         }
         std::mem::take(&mut self.ranked)
     }
@@ -346,7 +336,7 @@ impl Rows {
     }
 
     fn number(&self, place: usize) -> SqlResult<usize> {
-        if self.ranked.is_empty() { Ok(place) } else { Ok(self.ranked.at(place)?.number) }
+        if self.ranked.is_empty() { Ok(place) } else { Ok(self.ranked.at(place)?.row()) }
     }
 
     /// A value of the row with a number.
@@ -380,7 +370,7 @@ impl Rows {
     /// What is packed of the keys of the rows at two places.
     fn packed(&self, one: usize, other: usize) -> Option<[Packed; 2]> {
         let (one, other) = (self.ranked.get(one)?, self.ranked.get(other)?);
-        (!self.is_unpacked).then_some([one.packed, other.packed])
+        (!self.is_unpacked).then_some([one.packed(), other.packed()])
     }
 
     /// Whether the rows at two places are of one partition.
@@ -413,13 +403,13 @@ impl Rows {
         right: &Ranked,
         watch: Watch<'_>,
     ) -> SqlResult<Ordering> {
-        match left.packed.cmp(&right.packed) {
+        match left.packed().cmp(&right.packed()) {
             Ordering::Equal => {}
             different => return Ok(different),
         }
         let decided = if self.is_unpacked { 0 } else { self.packing.decided };
         for (key, spec) in keys_of(plan).enumerate().skip(decided) {
-            let (left, right) = (self.value_of(left.number, key)?, self.value_of(right.number, key)?);
+            let (left, right) = (self.value_of(left.row(), key)?, self.value_of(right.row(), key)?);
             match spec.compare(left, right, watch) {
                 Ordering::Equal => {}
                 different => return Ok(different),

@@ -13,8 +13,9 @@ use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::window::WindowPlan;
 use palisade_session::work::Work;
 
-use super::rows::{Ranked, Rows};
+use super::rows::Rows;
 use crate::ExecContext;
+use crate::packed::Ranked;
 use crate::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
 use crate::spill::row::append_value_slot;
 
@@ -66,9 +67,9 @@ impl WindowRuns {
 
     /// Adds a row to the current run, the rows of which come in their order.
     pub fn push(&mut self, rows: &Rows, row: &Ranked) -> SqlResult<()> {
-        let (keys, others) = rows.computed(row.number)?;
-        self.writing()?.push(row.packed.bits(), keys, |tables, out| {
-            rows.append_slots(row.number, tables, out)?;
+        let (keys, others) = rows.computed(row.row())?;
+        self.writing()?.push(row.packed().bits(), keys, |tables, out| {
+            rows.append_slots(row.row(), tables, out)?;
             append_value_slot(others, out);
             Ok(())
         })
