@@ -78,6 +78,7 @@ mod pool_dump;
 mod pool_resize;
 mod post;
 pub mod prepared;
+mod pressure;
 pub mod query_logs;
 pub mod reactor;
 pub mod result_set;

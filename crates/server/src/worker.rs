@@ -33,6 +33,7 @@ use crate::event_loop::EventLoop;
 use crate::locality::{self, Bearings, Processors};
 use crate::login_pace::LoginPace;
 use crate::post::{Crew, Post};
+use crate::pressure::Pressure;
 use crate::reactor::Events;
 use crate::status;
 use crate::stream::Stream;
@@ -303,25 +304,10 @@ impl Team {
     }
 }
 
-/// Between two looks at how busy the workers are. What came of one that is older than `LOOK_IS_GOOD` says
-/// nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// See [`LOOK_EVERY`].
-const LOOK_IS_GOOD: Duration = Duration::from_secs(1);
-/// Tasks that a worker polls in a second when it is busy: a statement by its key is one or two.
-const BUSY_POLLS: u128 = 2000;
-
 /// The computing threads of the workers, as far as there are workers.
 pub struct Helpers {
     team: Weak<Team>,
-    last_look: Mutex<Look>,
-}
-
-/// How much the workers had polled when it was last looked at.
-struct Look {
-    at: Instant,
-    beats: u64,
-    were_busy: bool,
+    pressure: Pressure,
 }
 
 impl Helpers {
@@ -333,18 +319,13 @@ impl Helpers {
     /// Whether the workers serve so many statements that they should have the processors for themselves.
     pub fn are_workers_busy(&self) -> bool {
         let Some(team) = self.team.upgrade() else { return false };
-        let mut last = self.last_look.lock();
-        let elapsed = last.at.elapsed();
-        if elapsed < LOOK_EVERY {
-            return last.were_busy;
-        }
-        let beats = team.workers.iter().map(|worker| worker.post().beat()).sum();
-        // Another thread turns a worker's loop, and has begun to count.
-        let polls = u128::from(u64::saturating_sub(beats, last.beats) / 2);
-        let most = BUSY_POLLS * team.workers.len() as u128;
-        let were_busy = elapsed < LOOK_IS_GOOD && polls * 1000 > most * elapsed.as_millis();
-        *last = Look { at: Instant::now(), beats, were_busy };
-        were_busy
+        let polls = || team.workers.iter().map(|worker| worker.post().beat() / 2).sum();
+        self.pressure.are_busy(Instant::now(), team.workers.len(), polls, |number, probe| {
+            if let Some(worker) = team.workers.get(number) {
+                let answer = async move { probe.answer(Instant::now()) };
+                Task::spawn(&worker.event_loop, &team.compute, 0, |_| Box::pin(answer));
+            }
+        })
     }
 
     /// Has one of them run it; false if there is none any more.
@@ -413,8 +394,7 @@ impl Workers {
 
     /// Who runs parts of statements beside them.
     pub fn helpers(&self) -> Helpers {
-        let last_look = Mutex::new(Look { at: Instant::now(), beats: 0, were_busy: false });
-        Helpers { team: Arc::downgrade(&self.team), last_look }
+        Helpers { team: Arc::downgrade(&self.team), pressure: Pressure::new() }
     }
 
     /// How many threads are in one and the same poll since `beats` was last looked at; they are noted there.
