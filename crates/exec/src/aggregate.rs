@@ -4,7 +4,7 @@
 //! others - their values, the aggregates' arguments, and the slots that are kept - are [put
 //! off](super::spill::partitions). With ROLLUP, whose groups are put in order in the end, all are in memory.
 
-mod in_batches;
+pub(crate) mod in_batches;
 mod in_parts;
 
 use std::cmp::Ordering;
@@ -697,7 +697,7 @@ impl AggregateState {
 
 /// A row that is counted.
 #[derive(Debug, Clone, Copy)]
-enum Row<'v> {
+pub(super) enum Row<'v> {
     /// The current one; what it is grouped by is at hand.
     AtHand,
     /// The current one; it is grouped by these values.
@@ -708,14 +708,14 @@ enum Row<'v> {
 
 /// The value of a column of the current row.
 #[inline]
-fn borrowed<'c>(cx: &'c ExecContext<'_, '_>, column: &'c Expr) -> SqlResult<ValueRef<'c>> {
+pub(super) fn borrowed<'c>(cx: &'c ExecContext<'_, '_>, column: &'c Expr) -> SqlResult<ValueRef<'c>> {
     let value = column.borrow_from(cx.at_hand());
     value.unwrap_or_else(|| Err(SqlError::internal("a plain column is at hand")))
 }
 
 /// Adds a column of the current row to an aggregate. Gives the bytes that it made it grow by.
 #[inline]
-fn add_at_hand(
+pub(super) fn add_at_hand(
     cx: &mut ExecContext<'_, '_>,
     accumulator: &mut Accumulator,
     spec: &AggregateSpec,
@@ -732,7 +732,7 @@ fn add_at_hand(
 
 /// Appends bytes that are equal for rows of one group on a level.
 #[inline]
-fn append_group_key(
+pub(super) fn append_group_key(
     cx: &mut ExecContext<'_, '_>,
     plan: &Grouping<'_>,
     row: Row<'_>,

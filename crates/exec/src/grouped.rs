@@ -10,6 +10,8 @@
 //! So when a group is given, the input is a row ahead. Where the plan keeps a row per group, the kept row is
 //! placed in the slot that the input reads into; the input's own row is held until the next call.
 
+mod in_runs;
+
 use palisade_catalog::Value;
 use palisade_expr::aggregate::Accumulator;
 use palisade_expr::context::values_size;
@@ -17,6 +19,8 @@ use palisade_expr::hash_key::append_hash_key;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot};
 
+use self::in_runs::InRuns;
+use super::aggregate::in_batches::Taken;
 use super::aggregate::{Grouping, take_at_hand};
 use super::{ExecContext, State, settled};
 use palisade_expr::{SqlAttempt, SqlResult};
@@ -50,6 +54,7 @@ pub struct GroupedState {
     /// The row at hand has not been counted.
     pending: bool,
     has_ended: bool,
+    in_runs: InRuns,
 }
 
 impl GroupedState {
@@ -65,6 +70,7 @@ impl GroupedState {
             held: Vec::new(),
             pending: false,
             has_ended: false,
+            in_runs: InRuns::default(),
         }
     }
 
@@ -73,6 +79,7 @@ impl GroupedState {
         self.input.reset();
         (self.current, self.complete) = (None, None);
         self.held.clear();
+        self.in_runs.forget_batch();
         (self.pending, self.has_ended) = (false, false);
     }
 
@@ -90,10 +97,19 @@ impl GroupedState {
         self.give(cx, plan)
     }
 
-    /// Reads a row and counts it.
+    /// Reads a row, or some that are of one group, and counts it.
     fn read(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         if !self.pending {
-            if !self.input.next(plan.input, cx)? {
+            let taken = match self.in_runs {
+                InRuns::No => Taken::RowByRow,
+                _ => self.read_run(cx, plan)?,
+            };
+            let has_row = match taken {
+                Taken::Added => return Ok(()),
+                Taken::End => false,
+                Taken::RowByRow => self.input.next(plan.input, cx)?,
+            };
+            if !has_row {
                 self.has_ended = true;
                 self.complete = self.current.take();
                 return Ok(());
@@ -156,12 +172,7 @@ impl GroupedState {
             }
         })?;
         if self.current.is_none() || self.key != self.next_key {
-            std::mem::swap(&mut self.key, &mut self.next_key);
-            let kept: Vec<Slot> = cx.state.frame.keep(plan.keep)?;
-            let accumulators: Vec<Accumulator> = plan.aggregates.iter().map(Accumulator::new).collect();
-            let of_rows: usize = kept.iter().map(Slot::size).sum();
-            let bytes = values_size(&values) + of_rows;
-            self.complete = self.current.replace(Group { values, accumulators, kept, bytes });
+            self.begin_group(cx, plan, values)?;
         }
         let Some(group) = &mut self.current else { return Ok(()) };
         let mut rest = &self.arguments[..];
@@ -172,6 +183,23 @@ impl GroupedState {
             rest = after;
         }
         cx.session.charge(group.bytes)
+    }
+
+    /// Begins the group of the row at hand, which has these values and the next key: the one before is
+    /// complete.
+    fn begin_group(
+        &mut self,
+        cx: &ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        values: Vec<Value>,
+    ) -> SqlResult<()> {
+        std::mem::swap(&mut self.key, &mut self.next_key);
+        let kept: Vec<Slot> = cx.state.frame.keep(plan.keep)?;
+        let accumulators: Vec<Accumulator> = plan.aggregates.iter().map(Accumulator::new).collect();
+        let of_rows: usize = kept.iter().map(Slot::size).sum();
+        let bytes = values_size(&values) + of_rows;
+        self.complete = self.current.replace(Group { values, accumulators, kept, bytes });
+        Ok(())
     }
 
     /// Places the complete group.

@@ -1,5 +1,6 @@
 //! Nested loops and hash joins.
 
+mod probing;
 mod put_off;
 
 use palisade_catalog::ValueRef;
@@ -12,6 +13,7 @@ use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult
 use palisade_plan::{JoinKind, Operator};
 use palisade_session::work::WorkDone;
 
+use self::probing::{InBatches, Probed};
 use self::put_off::{InOrder, LeftMark, PutOff};
 use super::kept::{KeptRows, grown};
 use super::spill::pairs::table_memory;
@@ -187,6 +189,7 @@ pub struct HashJoinState {
     put_off: Option<Box<PutOff>>,
     /// The pairs, where there are such rows and the order of the left side is to be kept.
     in_order: Option<Box<InOrder>>,
+    in_batches: InBatches,
 }
 
 /// No row.
@@ -216,6 +219,7 @@ impl HashJoinState {
             keeps,
             put_off: None,
             in_order: None,
+            in_batches: InBatches::default(),
         }
     }
 
@@ -225,6 +229,7 @@ impl HashJoinState {
         self.left.reset();
         (self.left_pending, self.has_left, self.testing, self.number) = (false, false, false, 0);
         self.in_order = None;
+        self.forget_batch();
         if self.built && self.keeps && self.put_off.is_none() {
             return;
         }
@@ -338,6 +343,17 @@ impl HashJoinState {
             }
         }
         if !self.left_pending {
+            if self.put_off.is_none() && !matches!(self.in_batches, InBatches::No) {
+                match self.next_probed(cx, plan)? {
+                    Probed::Row(candidate) => {
+                        self.candidate = candidate;
+                        (self.has_left, self.matched, self.testing) = (true, false, false);
+                        return Ok(true);
+                    }
+                    Probed::End => return Ok(false),
+                    Probed::RowByRow => {}
+                }
+            }
             if !self.left.next(plan.left, cx)? {
                 return Ok(false);
             }

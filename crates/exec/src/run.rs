@@ -13,9 +13,10 @@ use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Plan, Query};
 use palisade_session::environment::{Awaited, Environment, WaitOutcome};
 use palisade_session::profile::Profiles;
-use palisade_session::sink::{ResultSink, StoredRows};
+use palisade_session::sink::{ResultSink, RowNumbers, StoredRows};
 use smallvec::SmallVec;
 
+use crate::scan::ScanState;
 use crate::{ExecContext, Readings, State, Waiter};
 
 /// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its
@@ -262,6 +263,9 @@ pub fn count_tables(cx: &mut ExecContext<'_, '_>) {
 /// Rows that are sent one by one if no more lie ready.
 const FEW: usize = 4;
 
+/// Looking for rows that pass a filter is work done twice if the sink does not take them.
+const MOST_REFUSED: u32 = 16;
+
 /// Makes result rows: what is at hand is borrowed, only the rest is computed.
 #[derive(Debug, Default)]
 pub struct RowMaker {
@@ -270,13 +274,17 @@ pub struct RowMaker {
     plain: bool,
     /// The rows are columns of what is in this slot.
     columns: Option<(usize, SmallVec<[usize; 16]>)>,
+    /// Rows of a batch that pass a filter.
+    passing: Vec<usize>,
+    /// How often such rows were offered in vain, one time behind the other.
+    refused: u32,
 }
 
 impl RowMaker {
     /// For rows of these values.
     pub fn new(output: &[Expr]) -> RowMaker {
         let plain = output.iter().all(Expr::is_at_hand);
-        RowMaker { computed: Vec::new(), plain, columns: columns_of_one_slot(output) }
+        RowMaker { plain, columns: columns_of_one_slot(output), ..RowMaker::default() }
     }
 
     /// Computes what cannot be borrowed; may wait.
@@ -319,7 +327,7 @@ impl RowMaker {
     /// last of them the current one. Gives how many. Each row of the state is one to be sent.
     #[inline]
     fn send_ready(
-        &self,
+        &mut self,
         state: &mut State,
         cx: &mut ExecContext<'_, '_>,
         sink: &mut dyn ResultSink,
@@ -327,12 +335,22 @@ impl RowMaker {
     ) -> SqlResult<u64> {
         let (State::Scan(scan), Some((slot, columns))) = (state, &self.columns) else { return Ok(0) };
         let numbers = scan.ready(cx, *slot, most);
+        if numbers.is_empty() {
+            if self.refused == MOST_REFUSED {
+                return Ok(0);
+            }
+            let end = scan.ready_screened(cx, *slot, most, &mut self.passing);
+            let sent = send_passing(scan, (*slot, columns), (&self.passing, end), cx, sink)?;
+            let is_refused = sent == 0 && !self.passing.is_empty();
+            self.refused = if is_refused { self.refused + 1 } else { 0 };
+            return Ok(sent);
+        }
         if numbers.len() < FEW {
             return Ok(0);
         }
         let Slot::Batch { table, batch, .. } = cx.state.frame.slots.at(*slot)? else { return Ok(0) };
-        let rows = StoredRows { table: table.descriptor(), batch, numbers, columns };
-        let sent = sink.stored_rows(rows)?;
+        let (table, numbers) = (table.descriptor(), RowNumbers::Range(numbers));
+        let sent = sink.stored_rows(StoredRows { table, batch, numbers, columns })?;
         scan.pass(cx, sent);
         Ok(sent as u64)
     }
@@ -356,6 +374,32 @@ impl RowMaker {
         }
         sink.row(&values)
     }
+}
+
+/// Sends those of the rows before `end` that pass the filter, as [`RowMaker::send_ready`] does.
+#[inline(never)]
+fn send_passing(
+    scan: &mut ScanState,
+    (slot, columns): (usize, &[usize]),
+    (passing, end): (&[usize], usize),
+    cx: &mut ExecContext<'_, '_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<u64> {
+    let Slot::Batch { table, batch, position } = cx.state.frame.slots.at(slot)? else { return Ok(0) };
+    let (table, numbers) = (table.descriptor(), RowNumbers::Some(passing));
+    let sent = match passing.is_empty() {
+        true => 0,
+        false => sink.stored_rows(StoredRows { table, batch, numbers, columns })?,
+    };
+    // Behind the last one that was sent it goes on; if all were, behind those that fail, too.
+    let next = match sent.checked_sub(1).and_then(|last| passing.get(last)) {
+        _ if sent == passing.len() => end,
+        Some(last) => last + 1,
+        None => return Ok(0),
+    };
+    let rows = next.saturating_sub(*position + 1);
+    scan.pass(cx, rows);
+    Ok(sent as u64)
 }
 
 /// The columns that `output` consists of, if they are all of one slot and go out as they are.

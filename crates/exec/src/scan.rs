@@ -43,6 +43,8 @@ pub struct ScanState {
     batches: usize,
     /// The filter's first conjuncts, once there was a second batch, if they can be [tested so](Screen).
     screen: Option<Box<Screen>>,
+    /// The screen is all of the filter: the slot that has the rows, and what a step in them is counted as.
+    screened: Option<(usize, Work)>,
     /// What the screen says of the row in the slot, if it was asked.
     verdict: Option<bool>,
     /// It reads pieces of ranges, whose beginnings and ends are counted by who has divided them.
@@ -114,7 +116,7 @@ impl ScanState {
     /// [`next`](Self::next) come down to.
     #[inline]
     pub fn step(&mut self, cx: &mut ExecContext<'_, '_>) -> bool {
-        let Some((slot, work)) = self.untested else { return false };
+        let Some((slot, work)) = self.untested else { return self.step_screened(cx) };
         let Some(Slot::Batch { batch, position, .. }) = cx.state.frame.slots.get_mut(slot) else {
             return false;
         };
@@ -129,6 +131,64 @@ impl ScanState {
         true
     }
 
+    /// The same where the screen is all of the filter: rows that fail it are passed over. Where it gives
+    /// false it may have passed over some.
+    #[inline]
+    fn step_screened(&mut self, cx: &mut ExecContext<'_, '_>) -> bool {
+        let (Some((slot, work)), Some(screen)) = (self.screened, &self.screen) else { return false };
+        let Some(Slot::Batch { table, batch, position }) = cx.state.frame.slots.get_mut(slot) else {
+            return false;
+        };
+        if self.pending || self.scan.is_none() {
+            return false;
+        }
+        let most =
+            (batch.len().saturating_sub(*position + 1)).min(cx.state.budget.saturating_sub(1) as usize);
+        let (mut rows, mut has_found) = (0, false);
+        while rows < most && !has_found {
+            match screen.passes(table.descriptor(), batch.row(*position + rows + 1).row) {
+                Some(passes) => has_found = passes,
+                None => break,
+            }
+            rows += 1;
+        }
+        *position += rows;
+        cx.state.budget -= rows as u32;
+        cx.execution.work.add(work, rows as u64);
+        cx.execution.work.rows_examined += rows as u64;
+        has_found
+    }
+
+    /// The rows behind the current one that pass the screen, if that is all of the filter; `most` at most, and
+    /// none behind one of which that is not known. Gives where those end that were looked at.
+    pub fn ready_screened(
+        &self,
+        cx: &ExecContext<'_, '_>,
+        slot: usize,
+        most: u64,
+        rows: &mut Vec<usize>,
+    ) -> usize {
+        rows.clear();
+        let (Some((known, _)), Some(screen)) = (self.screened, &self.screen) else { return 0 };
+        let Some(Slot::Batch { table, batch, position }) = cx.state.frame.slots.get(slot) else { return 0 };
+        if known != slot || self.pending || self.scan.is_none() {
+            return 0;
+        }
+        let first = *position + 1;
+        let end = batch.len().min(first + cx.state.budget.saturating_sub(1) as usize);
+        for number in first..end {
+            if rows.len() as u64 >= most {
+                return number;
+            }
+            match screen.passes(table.descriptor(), batch.row(number).row) {
+                Some(true) => rows.push(number),
+                Some(false) => {}
+                None => return number,
+            }
+        }
+        end
+    }
+
     /// The rows behind the current one, `most` at most, that [`step`](Self::step) would go to.
     #[inline]
     pub fn ready(&self, cx: &ExecContext<'_, '_>, slot: usize, most: u64) -> Range<usize> {
@@ -141,10 +201,11 @@ impl ScanState {
         *position + 1..end
     }
 
-    /// Goes over so many of the rows that are [ready](Self::ready).
+    /// Goes over so many of the rows that are [ready](Self::ready), or were
+    /// [looked at](Self::ready_screened).
     #[inline]
     pub fn pass(&mut self, cx: &mut ExecContext<'_, '_>, rows: usize) {
-        let Some((slot, work)) = self.untested else { return };
+        let Some((slot, work)) = self.untested.or(self.screened) else { return };
         if let Some(Slot::Batch { position, .. }) = cx.state.frame.slots.get_mut(slot) {
             *position += rows;
             cx.state.budget -= rows as u32;
@@ -215,12 +276,10 @@ impl ScanState {
             self.pending = true;
             rest = self.rest_of_batch(cx, slot)?;
         }
-        let Some(filter) = filter else { return Ok(self.unless_singly(rest)) };
-        match &self.screen {
-            Some(screen) if screen.rest(filter).is_empty() => Ok(self.unless_singly(rest)),
-            None if self.batches < 2 => Ok(Batch::RowByRow),
-            _ => Ok(Batch::Never),
+        if filter.is_none() || self.screened.is_some() {
+            return Ok(self.unless_singly(rest));
         }
+        Ok(if self.batches < 2 { Batch::RowByRow } else { Batch::Never })
     }
 
     fn unless_singly(&mut self, rest: Range<usize>) -> Batch {
@@ -457,6 +516,8 @@ impl ScanState {
                     && let Some(filter) = filter
                 {
                     self.screen = Screen::new(&mut cx.lend(), filter, table, slot).map(Box::new);
+                    let is_all = self.screen.as_ref().is_some_and(|screen| screen.rest(filter).is_empty());
+                    self.screened = is_all.then(|| (slot, step(access)));
                 }
                 return Ok(true);
             }

@@ -52,17 +52,21 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
 }
 
 /// Appends the payload of a text row. There must be one value per column.
+#[inline]
 pub fn encode_text_row<'v>(
     columns: &[ColumnFormat],
-    values: impl ExactSizeIterator<Item = ValueRef<'v>>,
+    mut values: impl ExactSizeIterator<Item = ValueRef<'v>>,
     out: &mut Vec<u8>,
 ) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
-    for (column, value) in columns.iter().zip(values) {
-        put_text_value(column, &value, out);
+    for column in columns {
+        if let Some(value) = values.next() {
+            put_text_value(column, &value, out);
+        }
     }
 }
 
+#[inline]
 fn put_text_value(column: &ColumnFormat, value: &ValueRef<'_>, out: &mut Vec<u8>) {
     match *value {
         ValueRef::Null => out.push(NULL),
@@ -160,14 +164,17 @@ fn put_digits(mut number: u32, count: usize, out: &mut Vec<u8>) {
 #[inline]
 pub fn encode_binary_row<'v>(
     columns: &[ColumnFormat],
-    values: impl ExactSizeIterator<Item = ValueRef<'v>>,
+    mut values: impl ExactSizeIterator<Item = ValueRef<'v>>,
     out: &mut Vec<u8>,
 ) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
-    out.push(0);
-    let bitmap = out.len();
-    out.resize(bitmap + (columns.len() + 2).div_ceil(8), 0);
-    for (position, (column, value)) in columns.iter().zip(values).enumerate() {
+    let bitmap = out.len() + 1;
+    match (columns.len() + 2).div_ceil(8) {
+        1 => out.extend_from_slice(&[0, 0]),
+        bytes => out.resize(bitmap + bytes, 0),
+    }
+    for (position, column) in columns.iter().enumerate() {
+        let Some(value) = values.next() else { return };
         if value.is_null() {
             if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
                 *bits |= 1 << ((position + 2) % 8);

@@ -9,11 +9,12 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::row::PlainColumns;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, Collation, CollationId, RowView, SqlType, ValueRef};
+use palisade_engine::RowBatch;
 use palisade_protocol::response::{ColumnDefinition, encode_eof};
 use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
 use palisade_protocol::wire::put_lenenc_int;
 use palisade_protocol::{Capabilities, Input, Output, Status};
-use palisade_session::sink::StoredRows;
+use palisade_session::sink::{RowNumbers, StoredRows};
 use palisade_sql::{BoxFuture, ColumnMeta, ResultColumns, ResultSink, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
@@ -210,7 +211,35 @@ impl Announcement {
     }
 }
 
+/// Columns of a result that are read in plain rows of a table.
+struct StoredColumns<'t> {
+    plain: PlainColumns,
+    types: Vec<&'t SqlType>,
+}
+
 impl PacketSink<'_> {
+    /// Adds rows of a batch until one is not plain, or so much is buffered that it should be sent. Gives how
+    /// many.
+    #[inline]
+    fn put_stored(
+        &mut self,
+        StoredColumns { plain, types }: &StoredColumns<'_>,
+        batch: &RowBatch,
+        numbers: impl Iterator<Item = usize>,
+    ) -> SqlResult<usize> {
+        let mut taken = 0;
+        for number in numbers {
+            let row = batch.row(number).row;
+            if !plain.are_in(row) || self.wants_flush() {
+                break;
+            }
+            let values = types.iter().enumerate();
+            self.put_row(values.map(|(number, ty)| plain.value(number, ty, row).unwrap_or(ValueRef::Null)))?;
+            taken += 1;
+        }
+        Ok(taken)
+    }
+
     /// The end of the columns, for clients that are told.
     fn end_columns(&mut self) {
         let style = self.style;
@@ -257,25 +286,17 @@ impl ResultSink for PacketSink<'_> {
 
     fn stored_rows(&mut self, rows: StoredRows<'_>) -> SqlResult<usize> {
         let StoredRows { table, batch, numbers, columns } = rows;
-        let mut plain = PlainColumns::new(table);
-        let mut types = Vec::with_capacity(columns.len());
+        let mut stored =
+            StoredColumns { plain: PlainColumns::new(table), types: Vec::with_capacity(columns.len()) };
         for column in columns {
-            let (Some(declared), Some(_)) = (table.columns.get(*column), plain.add(table, *column)) else {
-                return Ok(0);
-            };
-            types.push(&declared.sql_type);
+            let declared = table.columns.get(*column).zip(stored.plain.add(table, *column));
+            let Some((declared, _)) = declared else { return Ok(0) };
+            stored.types.push(&declared.sql_type);
         }
-        let mut taken = 0;
-        for number in numbers {
-            let row = batch.row(number).row;
-            if !plain.are_in(row) || self.wants_flush() {
-                break;
-            }
-            let values = types.iter().enumerate();
-            self.put_row(values.map(|(number, ty)| plain.value(number, ty, row).unwrap_or(ValueRef::Null)))?;
-            taken += 1;
+        match numbers {
+            RowNumbers::Range(numbers) => self.put_stored(&stored, batch, numbers),
+            RowNumbers::Some(numbers) => self.put_stored(&stored, batch, numbers.iter().copied()),
         }
-        Ok(taken)
     }
 
     fn wants_flush(&self) -> bool {

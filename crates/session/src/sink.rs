@@ -91,6 +91,15 @@ impl Deref for ResultColumns {
     }
 }
 
+/// Which rows of a batch.
+#[derive(Debug, Clone)]
+pub enum RowNumbers<'r> {
+    /// All of a range.
+    Range(Range<usize>),
+    /// These.
+    Some(&'r [usize]),
+}
+
 /// Some rows of a table that become rows of a result.
 #[derive(Debug, Clone)]
 pub struct StoredRows<'r> {
@@ -99,7 +108,7 @@ pub struct StoredRows<'r> {
     /// They are in this batch.
     pub batch: &'r RowBatch,
     /// Their numbers.
-    pub numbers: Range<usize>,
+    pub numbers: RowNumbers<'r>,
     /// The columns of the result, no TIMESTAMP among them.
     pub columns: &'r [usize],
 }

@@ -1,4 +1,4 @@
-//! What a grouping adds up a batch at a time is what it adds up row by row: a scan that locks its rows is
+//! What is added up, joined and sent a batch at a time is what comes row by row: a scan that locks its rows is
 //! read so.
 
 // a part of it is used
@@ -127,6 +127,136 @@ fn batches_add_up_to_what_rows_do() {
         failed += usize::from(answer.contains("out of range"));
     }
     assert!((1..150).contains(&failed), "{failed} statements failed");
+}
+
+/// The rows of `t` in another order: those of a group lie together.
+fn filled_in_groups(prng: &mut Prng) -> Client {
+    let mut client = filled(prng);
+    client.run(
+        "CREATE TABLE o (i INT NOT NULL, s VARCHAR(30) NOT NULL, id INT NOT NULL, y TINYINT, x DECIMAL(9,2), \
+         w DECIMAL(18,4), f DOUBLE, g DATE, c CHAR(1), PRIMARY KEY (i, s, id))",
+    );
+    let copy = "INSERT INTO o SELECT IFNULL(i, 99), IFNULL(s, ''), id, y, x, w, f, g, c FROM t";
+    assert_eq!(client.run(copy), format!("{ROWS} affected"));
+    client.run("ANALYZE TABLE t, o");
+    client
+}
+
+/// The same of a statement that may end early: a plan that locks its rows may have to read all of them.
+#[track_caller]
+fn agree_on(client: &mut Client, text: &str, limit: &str) {
+    let (answer, warnings, examined) = outcome(client, &format!("{text}{limit}"));
+    let (other_answer, other_warnings, other_examined) = outcome(client, &format!("{text}{limit} FOR SHARE"));
+    assert_eq!((answer, warnings), (other_answer, other_warnings), "{text}{limit}");
+    let is_alike = if limit.is_empty() { examined == other_examined } else { examined <= other_examined };
+    assert!(is_alike, "{text}{limit}: {examined}, {other_examined}");
+}
+
+fn limit(prng: &mut Prng) -> String {
+    if prng.one_in(3) { format!(" LIMIT {}", prng.below(40)) } else { String::new() }
+}
+
+#[test]
+fn groups_in_the_order_of_a_key_are_those_of_their_rows() {
+    let mut prng = Prng::new(test_seed(34));
+    let mut client = filled_in_groups(&mut prng);
+    let plan = client.run("EXPLAIN FORMAT=TREE SELECT i, SUM(x) FROM o GROUP BY i");
+    assert!(plan.contains("Group aggregate"), "{plan}");
+    for _ in 0..200 {
+        let aggregates = [
+            "COUNT(*)",
+            "COUNT(x)",
+            "SUM(x)",
+            "SUM(x * y)",
+            "AVG(w)",
+            "SUM(f)",
+            "MIN(g)",
+            "MAX(g)",
+            "MAX(x)",
+            "MIN(y)",
+            "MAX(c)",
+            "COUNT(DISTINCT c)",
+            "SUM(w * w)",
+            "BIT_XOR(id)",
+            "STD(y)",
+        ];
+        let list = some(&mut prng, &aggregates, 4).join(", ");
+        let keys = *prng.pick(&["i", "i, s", "i, s, id"]);
+        let conditions = ["x > 0", "g >= '2020-06-01'", "c = 'a'", "id > 900", "y + 1 > 3"];
+        let filter = match prng.one_in(2) {
+            true => String::new(),
+            false => format!(" WHERE {}", some(&mut prng, &conditions, 1).join(" AND ")),
+        };
+        let limit = limit(&mut prng);
+        agree_on(&mut client, &format!("SELECT {keys}, {list} FROM o{filter} GROUP BY {keys}"), &limit);
+    }
+}
+
+#[test]
+fn joins_by_hash_of_batches_give_the_pairs_of_their_rows() {
+    let mut prng = Prng::new(test_seed(35));
+    let mut client = filled_in_groups(&mut prng);
+    client.run("CREATE TABLE p (n INT, q VARCHAR(30), v BIGINT UNSIGNED, d INT NOT NULL)");
+    let rows: Vec<String> = (0..60)
+        .map(|row| {
+            let number = (row % 12) as i64 - 6;
+            let text = *prng.pick(&["''", "'a'", "'AB'", "'b'", "'a longer text than sixteen'", "NULL"]);
+            format!("({}, {text}, {}, {row})", or_null(&mut prng, number.to_string()), number.unsigned_abs())
+        })
+        .collect();
+    client.run(&format!("INSERT INTO p VALUES {}", rows.join(", ")));
+    client.run("ANALYZE TABLE p");
+    let plan = client.run("EXPLAIN FORMAT=TREE SELECT COUNT(*) FROM t JOIN p ON t.i = p.n WHERE t.x > 0");
+    assert!(plan.contains("hash join"), "{plan}");
+    for _ in 0..200 {
+        let on = *prng.pick(&[
+            "t.i = p.n",
+            "t.s = p.q",
+            "t.i = p.n AND t.s = p.q",
+            "t.v = p.v",
+            "t.u = p.d",
+            "t.y = p.n AND t.x > p.d",
+            "t.b = p.v",
+            "t.i = p.n AND p.d > 50",
+        ]);
+        let filter = *prng.pick(&["TRUE", "t.x > 0", "t.c = 'a' AND t.g >= '2020-06-01'", "t.id % 3 = 0"]);
+        let text = match prng.below(5) {
+            0 => format!("SELECT t.id, p.d FROM t JOIN p ON {on} WHERE {filter}"),
+            1 => format!("SELECT t.id, p.d FROM t LEFT JOIN p ON {on} WHERE {filter}"),
+            2 => format!("SELECT t.id, t.s FROM t WHERE {filter} AND EXISTS (SELECT * FROM p WHERE {on})"),
+            3 => {
+                format!("SELECT t.id, t.s FROM t WHERE {filter} AND NOT EXISTS (SELECT * FROM p WHERE {on})")
+            }
+            _ => format!("SELECT t.c, COUNT(*), SUM(p.d) FROM t JOIN p ON {on} WHERE {filter} GROUP BY t.c"),
+        };
+        let limit = limit(&mut prng);
+        agree_on(&mut client, &text, &limit);
+    }
+}
+
+#[test]
+fn rows_that_pass_a_filter_are_sent_as_they_are() {
+    let mut prng = Prng::new(test_seed(36));
+    let mut client = filled_in_groups(&mut prng);
+    client.run("UPDATE t SET s = REPEAT('x', 30) WHERE id % 400 = 7");
+    client.run("ALTER TABLE t ADD COLUMN z INT DEFAULT 7, ALGORITHM=INSTANT");
+    client.run("UPDATE t SET z = id % 10 WHERE id % 3 = 0");
+    for _ in 0..200 {
+        let columns = some(&mut prng, &["id", "s", "x", "g", "m", "e", "c", "k", "f", "z"], 4).join(", ");
+        let conditions = [
+            "i > 3",
+            "x < 500",
+            "c = 'a'",
+            "g >= '2020-06-01'",
+            "s LIKE '%a%'",
+            "id > 900",
+            "z < 5",
+            "x IS NULL",
+        ];
+        let filter = some(&mut prng, &conditions, 2).join(" AND ");
+        let limit = limit(&mut prng);
+        agree_on(&mut client, &format!("SELECT {columns} FROM t WHERE {filter}"), &limit);
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::scan::{Batch, ScanState};
 use crate::{ExecContext, State};
 
 /// Rows of a batch that are read one by one if there are no more of them.
-const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
 
 /// Groups, up to which the sums of a batch are kept for each of them before they are added.
 const FEW_GROUPS: usize = 64;
@@ -63,7 +63,7 @@ impl InBatches {
 }
 
 /// What has become of a batch.
-pub(super) enum Taken {
+pub(crate) enum Taken {
     /// Its rows have been added.
     Added,
     /// The next row is to be read by itself.
@@ -77,7 +77,7 @@ type Aggregate<'p> = (usize, &'p Grouping<'p>);
 
 /// Where an aggregate's values come from.
 #[derive(Debug, Clone, Copy)]
-enum Source {
+pub(crate) enum Source {
     /// Every row counts.
     Rows,
     /// Rows count in which this column is not NULL.
@@ -92,21 +92,21 @@ enum Source {
 
 /// A grouping that reads batches.
 #[derive(Debug)]
-pub(super) struct Batched {
+pub(crate) struct Batched {
     columns: PlainColumns,
-    computation: Computation,
+    pub(crate) computation: Computation,
     /// One for each aggregate.
-    sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     /// The columns that rows are grouped by, by their numbers in `columns`.
     keys: Vec<usize>,
     /// Which rows of the batch are added.
-    selected: Vec<usize>,
+    pub(crate) selected: Vec<usize>,
     /// Of these, what tells groups apart; `None` if it takes more than 128 bits.
-    raw_keys: Vec<Option<u128>>,
+    pub(crate) raw_keys: Vec<Option<u128>>,
     /// Of these, the groups; none if there is one group.
     groups: Vec<usize>,
     /// Of each aggregate that wants them, what the rows have in its column: see [`Source::Extreme`].
-    words: Vec<Vec<Option<u64>>>,
+    pub(crate) words: Vec<Vec<Option<u64>>>,
     known: KnownGroups,
     /// For each group and aggregate, the best word that was added.
     bests: Vec<Option<u64>>,
@@ -161,7 +161,7 @@ impl KnownGroups {
 
 impl Batched {
     /// Of a grouping of the rows in `slot`; `None` if it has to read them one by one.
-    fn new(plan: &Grouping<'_>, rows: Rows<'_>) -> Option<Batched> {
+    pub(crate) fn new(plan: &Grouping<'_>, rows: Rows<'_>) -> Option<Batched> {
         if plan.rollup {
             return None;
         }
@@ -234,14 +234,14 @@ impl Batched {
     }
 
     /// What adding a batch of so many rows takes, in rows that are read one by one.
-    fn units(&self, rows: u32) -> u32 {
+    pub(crate) fn units(&self, rows: u32) -> u32 {
         let singly = self.sources.iter().filter(|source| matches!(source, Source::Column)).count() as u32;
         let steps = 1 + self.sources.len() as u32 - singly;
         1 + rows * steps / ROWS_AS_ONE + rows * singly * UNITS_OF_COLUMN
     }
 
     /// Computes everything that the rows of a batch add. False if that cannot be done.
-    fn compute(
+    pub(crate) fn compute(
         &mut self,
         scan: &ScanState,
         (operator, batch): (&Operator, &RowBatch),
@@ -487,11 +487,11 @@ impl AggregateState {
         step: usize,
         spec: &AggregateSpec,
     ) -> SqlResult<()> {
-        let Batched { groups, totals, computation, .. } = batched;
+        let Batched { groups, totals, computation, selected, .. } = batched;
         let vector: &Vector =
             computation.vector(step).ok_or_else(|| SqlError::internal("a step has values"))?;
         if groups.is_empty() {
-            return self.accumulator(0, place)?.take_vector(vector, spec);
+            return self.accumulator(0, place)?.take_vector(vector, 0..selected.len(), spec);
         }
         if vector.kind == Kind::Double || self.groups.count > FEW_GROUPS {
             for (row, group) in groups.iter().enumerate() {
@@ -568,7 +568,7 @@ impl AggregateState {
 
 /// Makes a row of a slot's batch the current one.
 #[inline]
-fn place_row(cx: &mut ExecContext<'_, '_>, slot: usize, row: usize) -> SqlResult<()> {
+pub(crate) fn place_row(cx: &mut ExecContext<'_, '_>, slot: usize, row: usize) -> SqlResult<()> {
     if let Slot::Batch { position, .. } = cx.state.frame.slots.at_mut(slot)? {
         *position = row;
     }

@@ -1,5 +1,7 @@
 //! Adding what many rows add together.
 
+use std::ops::Range;
+
 use palisade_catalog::Decimal;
 
 use super::{Accumulator, AggregateSpec, Sum, add_decimal, decimal_of};
@@ -21,18 +23,25 @@ impl Accumulator {
         }
     }
 
-    /// Adds the values of a vector that it [takes](Self::takes_vector), in their order.
-    pub fn take_vector(&mut self, vector: &Vector, spec: &AggregateSpec) -> SqlResult<()> {
+    /// Adds values of some rows of a vector that it [takes](Self::takes_vector), in their order.
+    pub fn take_vector(
+        &mut self,
+        vector: &Vector,
+        rows: Range<usize>,
+        spec: &AggregateSpec,
+    ) -> SqlResult<()> {
         if vector.kind == Kind::Double {
-            return (0..vector.doubles.len()).try_for_each(|row| self.take(vector.value(row), spec));
+            let mut rows = rows;
+            return rows.try_for_each(|row| self.take(vector.value(row), spec));
         }
-        let (count, total) = match vector.nulls.is_empty() {
-            true => {
-                let total = vector.exact.iter().fold(0i128, |sum, number| sum.wrapping_add((*number).into()));
-                (vector.exact.len(), total)
+        let exact = vector.exact.get(rows.clone()).unwrap_or_default();
+        let (count, total) = match vector.nulls.get(rows).filter(|nulls| !nulls.is_empty()) {
+            None => {
+                let total = exact.iter().fold(0i128, |sum, number| sum.wrapping_add((*number).into()));
+                (exact.len(), total)
             }
-            false => {
-                let values = vector.exact.iter().zip(&vector.nulls).filter(|(_, null)| !**null);
+            Some(nulls) => {
+                let values = exact.iter().zip(nulls).filter(|(_, null)| !**null);
                 values.fold((0, 0i128), |(count, sum), (number, _)| {
                     (count + 1, sum.wrapping_add((*number).into()))
                 })

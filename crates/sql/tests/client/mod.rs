@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use palisade_base::{Event, MysqlError};
-use palisade_catalog::{Charset, SqlType, Value, charset};
+use palisade_catalog::{Charset, RowView, SqlType, Value, ValueRef, charset};
 use palisade_engine::{Engine, EngineConfig, FlushAtCommit};
 use palisade_expr::convert::display_text;
 use palisade_expr::named_locks::NamedLocks;
@@ -17,7 +17,7 @@ use palisade_parser::ast::Statement;
 use palisade_schema::{Rows, TableDecl, Wanted};
 use palisade_session::environment::Beside;
 use palisade_session::prepared_count::{Counted, PreparedCount};
-use palisade_session::sink::Collected;
+use palisade_session::sink::{Collected, RowNumbers, StoredRows};
 use palisade_sql::session::KillFlag;
 use palisade_sql::*;
 
@@ -198,6 +198,32 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+/// Takes rows of a batch together, as a connection does, a few at a time.
+#[derive(Default)]
+struct Taking(Collected);
+
+impl ResultSink for Taking {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
+        self.0.columns(columns)
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.0.row(values)
+    }
+
+    fn stored_rows(&mut self, rows: StoredRows<'_>) -> SqlResult<usize> {
+        let StoredRows { table, batch, numbers, columns } = rows;
+        let numbers: Vec<usize> = match numbers {
+            RowNumbers::Range(range) => range.take(7).collect(),
+            RowNumbers::Some(numbers) => numbers.iter().copied().take(7).collect(),
+        };
+        for number in &numbers {
+            self.stored_row(&RowView::new(table, batch.row(*number).row).unwrap(), columns)?;
+        }
+        Ok(numbers.len())
+    }
+}
+
 /// What a statement answered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
@@ -233,11 +259,12 @@ impl Client {
     }
 
     pub fn answer(&mut self, text: &str) -> Result<Answer, MysqlError> {
-        let mut sink = Collected::default();
+        let mut sink = Taking::default();
         let (completion, _) = block_on(self.sql.query(&mut self.session, text.as_bytes(), &mut sink))?;
         if !completion.rows {
             return Ok(Answer::Affected(completion.affected_rows));
         }
+        let sink = sink.0;
         let types: Vec<SqlType> = sink.columns.iter().map(|column| column.ty.clone()).collect();
         let line = |row: &Vec<Value>| {
             let shown = row.iter().zip(&types).map(|(value, ty)| match value {
