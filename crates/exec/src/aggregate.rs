@@ -2,22 +2,21 @@
 //!
 //! When the groups take more memory than they may, those that are there are completed, and the rows of all
 //! others - their values, the aggregates' arguments, and the slots that are kept - are [put
-//! off](super::spill::partitions). With ROLLUP, whose groups are put in order in the end, all are in memory.
+//! off](super::spill::partitions). The groups of [ROLLUP](rollup) are put in order in the end.
 
 pub(crate) mod in_batches;
 mod in_parts;
+mod rollup;
 
-use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 use palisade_base::codec::Reader;
 use palisade_catalog::watch::PIECE;
-use palisade_catalog::{Value, ValueRef, Watch};
+use palisade_catalog::{Value, ValueRef};
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
-use palisade_expr::compare::compare_typed;
 use palisade_expr::context::values_size;
 use palisade_expr::hash_key::{append_hash_key, append_hash_key_of};
 use palisade_expr::keys::{KeyIndex, Numbered};
-use palisade_expr::merge::{self, MergeSort, run_of};
 use palisade_expr::place::At;
 use palisade_expr::{ArithmeticOp, Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::parallel::{InParts, is_count};
@@ -26,7 +25,9 @@ use smallvec::SmallVec;
 
 use self::in_batches::{InBatches, Taken};
 use self::in_parts::Adding;
+use self::rollup::{InRuns, Order};
 use super::chunked::Chunked;
+use super::spill::damaged;
 use super::spill::partitions::Partitions;
 use super::spill::row::{RowTables, SlotImage, append_slot, append_values, read_values};
 use super::{ExecContext, State};
@@ -218,9 +219,13 @@ pub struct AggregateState {
     /// Bytes of the longest of the keys by which the groups are told apart.
     longest_key: usize,
     pending: bool,
+    /// With ROLLUP, the levels from this one on for which the current row has not been counted.
+    levels_left: Option<usize>,
     complete: bool,
     order: Order,
     next: usize,
+    /// Groups of ROLLUP that are in a file.
+    in_runs: InRuns,
     /// Rows of groups for which there was no memory.
     put_off: PutOff,
     /// Who adds the rows up.
@@ -235,16 +240,6 @@ struct PutOff {
     tables: RowTables,
     /// Memory for a record.
     record: Vec<u8>,
-}
-
-/// Whether the groups are in the order of ROLLUP.
-#[derive(Debug, Default)]
-enum Order {
-    #[default]
-    Open,
-    Sorting(MergeSort<usize>),
-    /// The groups' numbers in it.
-    Done(Vec<usize>),
 }
 
 /// Adds the values at hand to a group's aggregates if they are added as they are; if not, adds nothing.
@@ -285,9 +280,11 @@ impl AggregateState {
             bytes: 0,
             longest_key: 0,
             pending: false,
+            levels_left: None,
             complete: false,
             order: Order::Open,
             next: 0,
+            in_runs: InRuns::None,
             put_off: PutOff::default(),
             adding: Adding::default(),
             in_batches: InBatches::default(),
@@ -298,22 +295,31 @@ impl AggregateState {
     pub fn reset(&mut self) {
         self.input.reset();
         self.index.clear();
-        self.groups.clear();
-        (self.bytes, self.pending, self.complete, self.next) = (0, false, false, 0);
-        self.order = Order::Open;
+        self.forget_groups();
+        (self.pending, self.levels_left) = (false, None);
+        self.in_runs = InRuns::None;
         self.put_off = PutOff::default();
         self.adding.reset();
         self.in_batches.forget_groups();
     }
 
+    /// Begins anew, with other rows of the same input.
+    fn forget_groups(&mut self) {
+        self.groups.clear();
+        (self.bytes, self.complete, self.next) = (0, false, 0);
+        self.order = Order::Open;
+    }
+
     /// The next group.
     pub fn next(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
+        if plan.rollup {
+            return self.next_of_rollup(cx, plan);
+        }
         while !self.next_in_memory(cx, plan)? {
             if !self.put_off.partitions.next_partition()? {
                 return Ok(false);
             }
-            self.groups.clear();
-            (self.bytes, self.complete, self.next) = (0, false, 0);
+            self.forget_groups();
         }
         Ok(true)
     }
@@ -338,10 +344,7 @@ impl AggregateState {
         if self.next >= self.groups.count {
             return Ok(false);
         }
-        let number = match &self.order {
-            Order::Done(order) => *order.at(self.next)?,
-            _ => self.next,
-        };
+        let number = self.order.number(self.next);
         let units = self.groups.accumulators(number, plan).iter().map(Accumulator::units_to_finish).sum();
         let mut lent = cx.lend();
         let checked = lent.checkpoint(units);
@@ -383,8 +386,17 @@ impl AggregateState {
         loop {
             self.put_off.partitions.make_room()?;
             if self.put_off.partitions.is_reading() {
-                let Some(values) = self.read_record(cx, plan)? else { return Ok(()) };
-                cx.in_one_go(|cx| self.count(cx, plan, Row::Record(&values)))?;
+                let Some((values, level)) = self.read_record(cx, plan)? else { return Ok(()) };
+                cx.in_one_go(|cx| self.count(cx, plan, Row::Record(&values), level..=level))?;
+                cx.take_turns(1)?;
+                continue;
+            }
+            if let Some(level) = self.levels_left.take() {
+                let values = std::mem::take(&mut self.values);
+                let levels = level..=plan.group.len();
+                let counted = cx.in_one_go(|cx| self.count(cx, plan, Row::Computed(&values), levels));
+                self.values = values;
+                counted?;
                 cx.take_turns(1)?;
                 continue;
             }
@@ -409,7 +421,8 @@ impl AggregateState {
             self.pending = false;
             let values = std::mem::take(&mut self.values);
             let row = if is_at_hand { Row::AtHand } else { Row::Computed(&values) };
-            let counted = cx.in_one_go(|cx| self.count(cx, plan, row));
+            let levels = if plan.rollup { 0 } else { plan.group.len() }..=plan.group.len();
+            let counted = cx.in_one_go(|cx| self.count(cx, plan, row, levels));
             self.values = values;
             counted?;
             cx.take_turns(1 + plan.aggregates.len() as u32)?;
@@ -463,12 +476,20 @@ impl AggregateState {
         })
     }
 
-    /// Counts a row in all groups that it belongs to.
-    fn count(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
-        let lowest = if plan.rollup { 0 } else { plan.group.len() };
-        for level in lowest..=plan.group.len() {
+    /// Counts a row in the groups that it belongs to on some levels. Where it is put off, room has to be made
+    /// before the levels that are left.
+    fn count(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        row: Row<'_>,
+        levels: RangeInclusive<usize>,
+    ) -> SqlResult<()> {
+        let last = *levels.end();
+        for level in levels {
             let Some(position) = self.group_of(cx, plan, row, level)? else {
-                return self.put_off(cx, plan, row);
+                self.levels_left = (level < last).then_some(level + 1);
+                return self.put_off(cx, plan, row, level);
             };
             cx.session.charge(self.bytes + self.index.size())?;
             self.add(cx, plan, position, row)?;
@@ -501,38 +522,6 @@ impl AggregateState {
         Ok(())
     }
 
-    /// Puts the groups in the order of ROLLUP, in parts.
-    fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
-        let Groups { count, values, levels, .. } = &self.groups;
-        let sort = match &mut self.order {
-            Order::Done(_) => return Ok(()),
-            Order::Open => {
-                let all = (0..*count).collect();
-                self.order = Order::Sorting(MergeSort::new(all, run_of(self.longest_key)));
-                return self.put_in_order(cx, plan);
-            }
-            Order::Sorting(sort) => sort,
-        };
-        let width = plan.group.len();
-        let group =
-            |number: usize| (values.row(number, width), levels.get(number).copied().unwrap_or_default());
-        loop {
-            let step = |watch: Watch<'_>| {
-                sort.step(&mut |left: &usize, right: &usize| {
-                    rollup_order(group(*left), group(*right), plan.group, watch)
-                })
-            };
-            if cx.lend().in_one_go(|cx| cx.watched(step))? {
-                break;
-            }
-            cx.take_turns(merge::RUN as u32 / 2)?;
-        }
-        if let Order::Sorting(sort) = std::mem::take(&mut self.order) {
-            self.order = Order::Done(sort.into_items());
-        }
-        Ok(())
-    }
-
     /// Adds the current row to the only group, if its values are at hand and are added as they are; if not,
     /// adds nothing.
     fn add_at_hand(&mut self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlResult<bool> {
@@ -545,13 +534,18 @@ impl AggregateState {
     /// Whether the groups take as much memory as they may, and the rows of others can be put off.
     fn is_full(&self, cx: &ExecContext<'_, '_>, plan: &Grouping<'_>) -> bool {
         self.groups.count > 0
-            && !plan.rollup
             && !plan.group.is_empty()
             && self.put_off.partitions.is_due(self.bytes + self.index.size(), memory(cx))
     }
 
-    /// Puts a row off, whose group has the current key.
-    fn put_off(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>, row: Row<'_>) -> SqlResult<()> {
+    /// Puts a row off, whose group on a level has the current key.
+    fn put_off(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        row: Row<'_>,
+        level: usize,
+    ) -> SqlResult<()> {
         cx.execution.check_may_put_off()?;
         let memory = memory(cx);
         if let (Some(known), Row::AtHand | Row::Computed(_)) = (&self.inputs, row) {
@@ -572,6 +566,9 @@ impl AggregateState {
         };
         let PutOff { partitions, tables, record } = &mut self.put_off;
         record.clear();
+        if plan.rollup {
+            record.push(level as u8);
+        }
         append_values(values, record);
         append_values(&self.arguments, record);
         for slot in plan.keep {
@@ -580,16 +577,20 @@ impl AggregateState {
         partitions.push(cx.execution, memory, &self.key, record)
     }
 
-    /// Makes the next row of those that were put off the current one, and gives the values of its group;
-    /// `None` at the end of the partition. May ask to wait.
+    /// Makes the next row of those that were put off the current one, and gives the values of its group and
+    /// the level that it was put off for; `None` at the end of the partition. May ask to wait.
     fn read_record(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,
-    ) -> SqlAttempt<Option<Vec<Value>>> {
+    ) -> SqlAttempt<Option<(Vec<Value>, usize)>> {
         let PutOff { partitions, tables, .. } = &mut self.put_off;
         let Some(record) = partitions.next_record()? else { return Ok(None) };
         let (mut reader, mut values) = (Reader::new(record), Vec::with_capacity(plan.group.len()));
+        let level = match plan.rollup {
+            true => reader.u8().map_err(|_| damaged())?.into(),
+            false => plan.group.len(),
+        };
         read_values(&mut reader, &mut values)?;
         self.arguments.clear();
         read_values(&mut reader, &mut self.arguments)?;
@@ -597,7 +598,7 @@ impl AggregateState {
             let slot = cx.state.frame.slots.at_mut(*slot)?;
             SlotImage::read(&mut reader, record)?.restore(record, tables, slot)?;
         }
-        Ok(Some(values))
+        Ok(Some((values, level)))
     }
 
     /// The number of the group of `values` on a level, a new one if there is none yet; `None` if there is no
@@ -761,29 +762,4 @@ pub(super) fn append_group_key(
 /// Bytes of memory that the groups may take before rows are put off.
 fn memory(cx: &ExecContext<'_, '_>) -> usize {
     cx.session.operator_memory(cx.session.variables.tmp_table_size)
-}
-
-/// The order of groups, each of which has values and a level: by their values, each followed by the row that
-/// sums it up.
-fn rollup_order(
-    (left, left_level): (&[Value], usize),
-    (right, right_level): (&[Value], usize),
-    group: &[Expr],
-    watch: Watch<'_>,
-) -> Ordering {
-    for (position, (expr, (left_value, right_value))) in group.iter().zip(left.iter().zip(right)).enumerate()
-    {
-        match (position < left_level, position < right_level) {
-            (true, true) => {
-                let ordering = compare_typed(left_value.as_ref(), right_value.as_ref(), &expr.ty, watch);
-                if ordering != Ordering::Equal {
-                    return ordering;
-                }
-            }
-            (true, false) => return Ordering::Less,
-            (false, true) => return Ordering::Greater,
-            (false, false) => return Ordering::Equal,
-        }
-    }
-    Ordering::Equal
 }

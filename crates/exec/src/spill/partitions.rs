@@ -47,6 +47,11 @@ impl Partitions {
         self.reading.is_some()
     }
 
+    /// Whether something has been put off.
+    pub fn has_any(&self) -> bool {
+        self.is_used
+    }
+
     fn level(&self) -> u32 {
         self.reading.as_ref().map_or(0, |(level, _)| level + 1)
     }
