@@ -10,7 +10,7 @@ mod rollup;
 
 use std::ops::RangeInclusive;
 
-use palisade_base::codec::Reader;
+use palisade_base::codec::{Reader, put_varint};
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Value, ValueRef};
 use palisade_expr::aggregate::{Accumulator, AggregateSpec};
@@ -567,7 +567,7 @@ impl AggregateState {
         let PutOff { partitions, tables, record } = &mut self.put_off;
         record.clear();
         if plan.rollup {
-            record.push(level as u8);
+            put_varint(record, level as u64);
         }
         append_values(values, record);
         append_values(&self.arguments, record);
@@ -588,7 +588,7 @@ impl AggregateState {
         let Some(record) = partitions.next_record()? else { return Ok(None) };
         let (mut reader, mut values) = (Reader::new(record), Vec::with_capacity(plan.group.len()));
         let level = match plan.rollup {
-            true => reader.u8().map_err(|_| damaged())?.into(),
+            true => reader.varint().ok().and_then(|level| level.try_into().ok()).ok_or_else(damaged)?,
             false => plan.group.len(),
         };
         read_values(&mut reader, &mut values)?;
@@ -644,7 +644,7 @@ impl AggregateState {
     ) -> SqlResult<()> {
         self.key.clear();
         if plan.rollup {
-            self.key.push(level as u8);
+            put_varint(&mut self.key, level as u64);
         }
         append_group_key(cx, plan, row, level, &mut self.key)?;
         self.longest_key = self.longest_key.max(self.key.len());

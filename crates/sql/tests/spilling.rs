@@ -210,6 +210,12 @@ const ROLLUPS: &[&str] = &[
      WHERE a < 6",
 ];
 
+/// A statement whose groups are summed up on more levels than a byte can number.
+fn rollup_of_many_levels() -> String {
+    let keys: Vec<String> = (0..260).map(|more| format!("a + {more}")).collect();
+    format!("SELECT COUNT(*), SUM(u), MIN(a) FROM n WHERE a < 7 GROUP BY {} WITH ROLLUP", keys.join(", "))
+}
+
 /// The same, of hash joins, in any order.
 const JOINS: &[&str] = &[
     "SELECT x.a, y.a FROM n x JOIN n y ON x.s = y.s AND x.a < y.a",
@@ -271,7 +277,8 @@ fn left_over(files: &Files) -> bool {
 #[test]
 fn sorts_through_files_answer_as_in_memory() {
     let (_, files, mut client) = world();
-    for statement in SORTS.iter().chain(ROLLUPS) {
+    let many_levels = rollup_of_many_levels();
+    for statement in SORTS.iter().chain(ROLLUPS).copied().chain([many_levels.as_str()]) {
         keep(&mut client);
         let before = made(&client);
         let expected = client.run(statement);
