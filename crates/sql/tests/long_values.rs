@@ -269,7 +269,7 @@ fn planning_a_long_list_asks_and_ends_where_it_is_killed() {
     };
     let (all, _) = asked(&mut client);
     // An expression counts as 512 units when it is bound, and a question is asked after 2^20.
-    let bound = ITEMS * 512 >> 20;
+    let bound = (ITEMS * 512) >> 20;
     assert!(all > bound + 10, "{all} questions, of which {bound} are asked while it is bound");
     for at in [bound + 4, all - 4] {
         *bench.killed_asking.lock().unwrap() = Some((client.session.state.kill.clone(), at));
