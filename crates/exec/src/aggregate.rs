@@ -2,7 +2,7 @@
 //!
 //! When the groups take more memory than they may, those that are there are completed, and the rows of all
 //! others - their values, the aggregates' arguments, and the slots that are kept - are [put
-//! off](super::spill::partitions). The groups of [ROLLUP](rollup) are put in order in the end.
+//! off](super::spill::partitions). The groups of ROLLUP are put in order in the end.
 
 pub(crate) mod in_batches;
 mod in_parts;
