@@ -107,6 +107,12 @@ impl TableKind {
     pub const ALL: [TableKind; 4] =
         [TableKind::InPlace, TableKind::OutOfPlace, TableKind::Packed, TableKind::OneFlush];
 
+    /// Those that there are with pages of a size: the smallest are not compressed.
+    pub fn with(page_size: PageSize) -> Vec<TableKind> {
+        let is_there = |kind: &TableKind| *kind != TableKind::Packed || page_size > PageSize::LEAST;
+        TableKind::ALL.into_iter().filter(is_there).collect()
+    }
+
     fn options(self) -> Vec<(String, String)> {
         let options: &[_] = match self {
             TableKind::InPlace => &[],

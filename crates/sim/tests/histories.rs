@@ -11,8 +11,9 @@ fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
 fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
     let seed = test_seed(default_seed);
     let mut total = Tally::default();
+    let kinds = TableKind::with(plan.page_size);
     for number in 0..histories {
-        let table = TableKind::ALL[number as usize % TableKind::ALL.len()];
+        let table = kinds[number as usize % kinds.len()];
         match History::run(Plan { seed: seed + number, table, ..plan }) {
             Ok(tally) => {
                 total.commits += tally.commits;
