@@ -31,6 +31,11 @@ pub trait Overlay: Send + Sync + 'static {
         file.sync()
     }
 
+    /// [`File::allocate`].
+    fn allocate(&self, _path: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
+        file.allocate(offset, len)
+    }
+
     /// [`File::punch_hole`].
     fn punch_hole(&self, _path: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
         file.punch_hole(offset, len)
@@ -144,7 +149,7 @@ impl<O: Overlay> File for OverlayFile<O> {
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.allocate(offset, len)
+        self.overlay.allocate(&self.path, &*self.file, offset, len)
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {

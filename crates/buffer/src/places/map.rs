@@ -211,6 +211,12 @@ impl MapFile {
 
     /// Makes room for so many chunks. They are as good as written by zeros: see the module.
     pub(super) fn make_room(&self, chunks: usize) -> io::Result<()> {
+        self.make_room_in(&self.written.lock(), chunks)
+    }
+
+    /// The caller has the map alone: where a file system gives no room by itself it is given by writing
+    /// zeros, which must not go over a chunk that is being written behind the end.
+    fn make_room_in(&self, _alone: &Written, chunks: usize) -> io::Result<()> {
         let (want, have) = (chunk::slot_offset(chunks, 0), self.map.len()?);
         if want > have { self.map.allocate(have, want - have) } else { Ok(()) }
     }
@@ -247,7 +253,7 @@ impl MapFile {
         queue: &mut WriteQueue,
     ) -> io::Result<()> {
         let Some((last, _)) = images.last() else { return Ok(()) };
-        self.make_room(last + 1)?;
+        self.make_room_in(written, last + 1)?;
         let mut bytes = AlignedBuf::zeroed(images.len() * SLOT);
         for ((number, image), slot) in images.iter().zip(bytes.chunks_exact_mut(SLOT)) {
             image.encode(self.space, *number as u32, slot);

@@ -162,6 +162,63 @@ fn read_and_write(disk: &Disk, seed: u64) {
     assert_eq!(pool.dirty_pages(), 0);
 }
 
+/// The maps of many tables are due at once: several threads write them.
+#[test]
+fn maps_that_several_threads_write_hold_the_places_of_all_pages() {
+    for disk in [Disk::in_memory(), Disk::real()] {
+        write_maps(&disk, test_seed(33));
+    }
+}
+
+fn write_maps(disk: &Disk, seed: u64) {
+    const PAGES_OF_EACH: u32 = 6;
+    let (log, pool, _) = pool(disk, 400);
+    let sink = OutOfPlace::new(log.clone());
+    let files =
+        |id: SpaceId| [format!("{}.pages", id.0), format!("{}.map", id.0)].map(|name| disk.file(&name));
+    let attach = |number: u32| {
+        let id = SpaceId(100 + number);
+        let [pages, map] = files(id);
+        let store = PlaceStore::create(id, pages, map, PageSize::DEFAULT);
+        let space = pool.attach_places(store, &sink).unwrap();
+        retry_blocking(|| space.ensure_allocated(PAGES_OF_EACH)).unwrap();
+        (0..PAGES_OF_EACH).for_each(|page| increment(&log, &space, PageNo(page), true));
+        space
+    };
+    let spaces: Vec<Arc<Space>> = (0..40).map(attach).collect();
+    for round in 0..8 {
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let (log, spaces) = (&log, &spaces);
+                scope.spawn(move || {
+                    let mut random = Prng::new(seed + 10 * round + thread);
+                    for _ in 0..150 {
+                        let space = &spaces[random.below(spaces.len() as u64) as usize];
+                        increment(log, space, PageNo(random.below(PAGES_OF_EACH.into()) as u32), false);
+                    }
+                });
+            }
+        });
+        pool.checkpoint_sharply().unwrap();
+        for space in &spaces {
+            let [pages, map] = files(space.id());
+            let written = PlaceStore::open(space.id(), pages, map, PageSize::DEFAULT).unwrap();
+            written.complete().unwrap();
+            let places = |store: &PlaceStore| -> Vec<_> {
+                (0..PAGES_OF_EACH).map(|page| store.place(PageNo(page))).collect()
+            };
+            assert_eq!(places(&written), places(space.places().unwrap()), "space {}", space.id().0);
+        }
+    }
+    let total: u64 = spaces
+        .iter()
+        .map(|space| (0..PAGES_OF_EACH).map(|page| read(space, PageNo(page), false)).sum::<u64>())
+        .sum();
+    assert_eq!(total, 40 * u64::from(PAGES_OF_EACH) + 8 * 3 * 150);
+    pool.shutdown().unwrap();
+    log.shutdown().unwrap();
+}
+
 #[test]
 fn a_space_may_be_detached_while_its_pages_are_read_written_and_cleaned() {
     for disk in [Disk::in_memory(), Disk::real()] {

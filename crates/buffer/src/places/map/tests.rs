@@ -140,6 +140,46 @@ fn what_the_map_has_grown_by_may_read_as_zeros() {
     assert!(world.opened().unwrap().map.has_blank_chunks().unwrap());
 }
 
+/// Gives room by writing zeros, as where a file system has no call for it; and takes its time, in which others
+/// may write.
+#[derive(Default)]
+struct RoomByZeros {
+    is_giving: AtomicBool,
+    has_written: AtomicBool,
+}
+
+impl Overlay for RoomByZeros {
+    fn allocate(&self, _: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
+        self.is_giving.store(true, Relaxed);
+        for _ in 0..200 {
+            if self.has_written.load(Relaxed) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        file.write_at(&vec![0; len as usize], offset)
+    }
+}
+
+#[test]
+fn room_is_not_made_over_a_chunk_that_is_being_written() {
+    let fs = OverlayFileSystem::new(Arc::new(MemFileSystem::new()), RoomByZeros::default());
+    let open = |name: &str| fs.open(Path::new(name), OpenMode::CREATE).unwrap();
+    let map = MapFile::create(SPACE, open("pages"), open("map"));
+    map.ensure_header().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| map.make_room(3).unwrap());
+        while !fs.overlay().is_giving.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        let mut queue = WriteQueue::new(Arc::new(IoPool::inline()));
+        map.write(&mut map.lock(), &[(0, &image(1))], &mut queue).unwrap();
+        fs.overlay().has_written.store(true, Relaxed);
+    });
+    let opened = MapFile::open(SPACE, open("pages"), open("map")).unwrap();
+    assert_eq!(opened.chunks.len(), 1);
+}
+
 #[test]
 fn a_write_writes_the_chunks_before_it_that_never_were() {
     let world = World::with_chunks(&[3]);
