@@ -159,8 +159,8 @@ impl ScanState {
         has_found
     }
 
-    /// The rows behind the current one that pass the screen, if that is all of the filter; `most` at most, and
-    /// none behind one of which that is not known. Gives where those end that were looked at.
+    /// The rows behind the current one that pass the screen, if that is all of the filter; `most` at most,
+    /// and none behind one of which that is not known. Gives where those end that were looked at.
     pub fn ready_screened(
         &self,
         cx: &ExecContext<'_, '_>,

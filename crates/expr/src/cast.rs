@@ -86,10 +86,11 @@ pub enum CastTarget {
     },
     /// Not in SQL: the text of a sum of times, as the time or the date and time that it says.
     SumMoment,
-    /// Not in SQL: the text of a column as a whole number: beyond BIGINT it is the greatest or least of those.
+    /// Not in SQL: the text of a column as a whole number: beyond BIGINT it is the greatest or least of
+    /// those.
     SignedText,
-    /// Not in SQL: what stands among dates of which the least is wanted as a number: what is no date is the zero
-    /// date.
+    /// Not in SQL: what stands among dates of which the least is wanted as a number: what is no date is the
+    /// zero date.
     MomentOrZero,
     /// Not in SQL: a double that is computed, where a whole number is wanted: beyond BIGINT it fails (1690).
     ComputedInteger,
@@ -111,8 +112,8 @@ pub enum CastTarget {
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
     ComparedInteger,
-    /// Not in SQL: a constant of which the text is compared with that of a column of type BIGINT. One that says
-    /// a whole number is that number, any other the text that it is.
+    /// Not in SQL: a constant of which the text is compared with that of a column of type BIGINT. One that
+    /// says a whole number is that number, any other the text that it is.
     WrittenInteger,
     /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is
     /// that year, so that 99 is 1999.

@@ -303,8 +303,8 @@ pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(C
     found.ok_or_else(|| incompatible(operands, operation))
 }
 
-/// The collation in which FIND_IN_SET looks for a text: that of both if they have the same one, however it came
-/// about.
+/// The collation in which FIND_IN_SET looks for a text: that of both if they have the same one, however it
+/// came about.
 pub fn collation_of_search(text: &Expr, list: &Expr) -> SqlResult<CollationId> {
     let is_same = text.ty.is_string() && list.ty.is_string() && text.ty.collation() == list.ty.collation();
     match is_same {

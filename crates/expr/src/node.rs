@@ -362,7 +362,8 @@ impl Expr {
         matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()
     }
 
-    /// Whether it is a number, a date or a time: where a text is wanted it is one in the connection's collation.
+    /// Whether it is a number, a date or a time: where a text is wanted it is one in the connection's
+    /// collation.
     pub fn is_written_as_text(&self) -> bool {
         !matches!(self.ty, SqlType::Bit { .. }) && (self.ty.is_numeric() || self.ty.is_temporal())
     }

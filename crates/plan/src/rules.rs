@@ -13,11 +13,11 @@
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
 //! | `unique_match` | a semi-join that finds one row at most | an inner join |
 //! | `distinct_match` | a semi-join | a join with the distinct rows that are looked for, if that pays |
-//! | `grouped_scalar` | a correlated subquery that gives an aggregate | a join with its groups, if that pays |
+//! | `grouped_scalar` | a correlated subquery of an aggregate | a join with its groups, if that pays |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
-//! before. Rules are applied in the order of the table; those that do not always pay ask the planner what plans
-//! would cost. None of them changes which rows a query gives, and
+//! before. Rules are applied in the order of the table; those that do not always pay ask the planner what
+//! plans would cost. None of them changes which rows a query gives, and
 //! none moves an expression that has an effect or may give another value when it is evaluated again.
 //!
 //! Source: Graefe, "Query evaluation techniques for large databases", 1993; Galindo-Legaria and Joshi,

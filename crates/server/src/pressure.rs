@@ -1,9 +1,9 @@
 //! Whether the workers serve so many small statements that what computes beside them is to hold back.
 //!
-//! Two things say so. *Polls*: a worker that polls thousands of tasks a second has no processor to spare. That
-//! is blind where the system gives the server little, because workers that do not run poll nothing. So a look
-//! also asks how long a task that is ready *waits* for its worker: it puts a probe into the worker's queue,
-//! and the next look reads when it was polled, or how long it has been there.
+//! Two things say so. *Polls*: a worker that polls thousands of tasks a second has no processor to spare.
+//! That is blind where the system gives the server little, because workers that do not run poll nothing. So a
+//! look also asks how long a task that is ready *waits* for its worker: it puts a probe into the worker's
+//! queue, and the next look reads when it was polled, or how long it has been there.
 //!
 //! ```text
 //!   look       ├──────────────┼──────────────┼──────────────┼───▶   every 10 ms, while parts run

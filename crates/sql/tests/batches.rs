@@ -1,5 +1,5 @@
-//! What is added up, joined and sent a batch at a time is what comes row by row: a scan that locks its rows is
-//! read so.
+//! What is added up, joined and sent a batch at a time is what comes row by row: a scan that locks its rows
+//! is read so.
 
 // a part of it is used
 #[allow(dead_code)]

@@ -1,5 +1,5 @@
-//! Groups of GROUP BY ... WITH ROLLUP: each row belongs to one group on each level, and the groups come in order,
-//! each followed by the one that sums it up.
+//! Groups of GROUP BY ... WITH ROLLUP: each row belongs to one group on each level, and the groups come in
+//! order, each followed by the one that sums it up.
 //!
 //! When there is no memory for more groups, rows are put off for each of their levels by itself: those whose
 //! group is in memory are added there, the others come when the input has ended. So the groups in memory are

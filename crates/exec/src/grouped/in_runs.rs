@@ -1,8 +1,8 @@
 //! Grouping the rows of a scan that come in groups, a batch at a time.
 //!
-//! Of a batch everything that its rows add is [computed](super::super::aggregate::in_batches) first. Rows next to
-//! each other that have the same bytes in the columns that they are grouped by are a *run*, and are added to
-//! their group at once:
+//! Of a batch everything that its rows add is [computed](super::super::aggregate::in_batches) first. Rows
+//! next to each other that have the same bytes in the columns that they are grouped by are a *run*, and are
+//! added to their group at once:
 //!
 //! ```text
 //!   selected rows   3 3 3 3 3 3 5 5 5 6 ...
@@ -10,8 +10,8 @@
 //!                                            another one completes it, and begins its own
 //! ```
 //!
-//! When a group is given, its successor's run has been added whole, but only its first row has been counted as
-//! read: a LIMIT ends the statement with the counts that it has row by row.
+//! When a group is given, its successor's run has been added whole, but only its first row has been counted
+//! as read: a LIMIT ends the statement with the counts that it has row by row.
 
 use std::ops::Range;
 

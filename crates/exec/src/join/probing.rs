@@ -1,8 +1,8 @@
 //! Looking rows of a scan up in a hash table a batch at a time.
 //!
-//! Row by row, each left row is made current, its key is evaluated, and most of an inner join are found to match
-//! nothing. Here the keys of a batch are read where they are in the rows, and looked up one after the other;
-//! only rows from which pairs may come are listed, and made current when it is their turn:
+//! Row by row, each left row is made current, its key is evaluated, and most of an inner join are found to
+//! match nothing. Here the keys of a batch are read where they are in the rows, and looked up one after the
+//! other; only rows from which pairs may come are listed, and made current when it is their turn:
 //!
 //! ```text
 //!   batch      0   1   2   3   4   5   6            rows that the scan's screen passes: 0 2 3 5 6
@@ -10,8 +10,8 @@
 //!   listed     0           3       5                with the first right row of 7, 9 and 7; an inner join
 //! ```
 //!
-//! Rows are counted as read when it is their turn, so that a LIMIT leaves the same counts as row by row. Where
-//! a row is not plain or has a key that is long, the batch is read row by row.
+//! Rows are counted as read when it is their turn, so that a LIMIT leaves the same counts as row by row.
+//! Where a row is not plain or has a key that is long, the batch is read row by row.
 
 use std::ops::Range;
 
@@ -151,8 +151,8 @@ fn is_read(column: &SqlType, domain: Domain) -> bool {
     }
 }
 
-/// Appends the keys of a row as [`join_key`](super::join_key) does; whether none is NULL, or `None` if they are
-/// to be evaluated.
+/// Appends the keys of a row as [`join_key`](super::join_key) does; whether none is NULL, or `None` if they
+/// are to be evaluated.
 #[inline]
 fn append_keys(
     (columns, types): (&PlainColumns, &[SqlType]),
@@ -175,8 +175,8 @@ fn append_keys(
 }
 
 impl HashJoinState {
-    /// Makes the next left row current from which pairs may come, if the left side is read in batches. The hash
-    /// table has all right rows.
+    /// Makes the next left row current from which pairs may come, if the left side is read in batches. The
+    /// hash table has all right rows.
     pub(super) fn next_probed(
         &mut self,
         cx: &mut ExecContext<'_, '_>,

@@ -103,8 +103,8 @@ pub(super) fn constants_to_order(left: &mut Expr, right: &mut Expr) {
     }
 }
 
-/// A constant of which the text is compared with that of a column: beside a BIGINT one that is no whole number
-/// stays as it is written.
+/// A constant of which the text is compared with that of a column: beside a BIGINT one that is no whole
+/// number stays as it is written.
 fn written_as_column(expr: &mut Expr, with: &Expr) {
     let is_bigint = matches!(with.ty, SqlType::Int { width: IntWidth::Big, .. }) && with.is_field();
     if !is_bigint {

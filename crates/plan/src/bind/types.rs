@@ -74,8 +74,8 @@ fn transcode(argument: &mut Expr, collation: CollationId, at_once: bool, loss: L
     Ok(())
 }
 
-/// [`transcode_to`] for what IF and CASE choose: a binary literal stays one below the conversion, so that it is
-/// its bits where a number is wanted.
+/// [`transcode_to`] for what IF and CASE choose: a binary literal stays one below the conversion, so that it
+/// is its bits where a number is wanted.
 pub fn transcode_choice(choice: &mut Expr, collation: CollationId) -> SqlResult<()> {
     let is_bits = matches!(choice.node, Node::Literal(Value::Bit { .. }));
     let literal = is_bits.then(|| choice.clone());
@@ -253,8 +253,8 @@ pub fn extreme_date_as_integer(expr: Expr) -> Expr {
     if is_extreme { date_text_as_integer(expr) } else { expr }
 }
 
-/// The same as a whole number, where one is wanted; the least or greatest of years, times and texts is that of
-/// whole numbers there, and a binary literal that IF or CASE chooses among texts is its bits.
+/// The same as a whole number, where one is wanted; the least or greatest of years, times and texts is that
+/// of whole numbers there, and a binary literal that IF or CASE chooses among texts is its bits.
 pub fn date_text_as_integer(mut expr: Expr) -> Expr {
     let nullable = expr.nullable;
     if is_extreme_of_numbers(&expr) {
@@ -280,8 +280,8 @@ pub fn date_text_as_integer(mut expr: Expr) -> Expr {
     }
 }
 
-/// A column of texts as the whole number that it says, where bits are wanted: a number of 64 bits with a sign,
-/// unlike that of any other text. Others as they are.
+/// A column of texts as the whole number that it says, where bits are wanted: a number of 64 bits with a
+/// sign, unlike that of any other text. Others as they are.
 pub fn text_column_as_integer(expr: Expr) -> Expr {
     let is_text = matches!(expr.ty, SqlType::Char { .. } | SqlType::VarChar { .. } | SqlType::Text { .. });
     if is_text && expr.is_field() { integer(expr, CastTarget::SignedText) } else { expr }

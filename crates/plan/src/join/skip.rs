@@ -1,8 +1,8 @@
 //! Skip scans: a range of a part of an index whose leading parts nothing is known of. Each of their values is
 //! looked for, and the range read behind it, which pays where they have few values.
 //!
-//! As in MySQL the block reads one table, and does not group it; the index has all columns that are wanted, or
-//! is the table itself.
+//! As in MySQL the block reads one table, and does not group it; the index has all columns that are wanted,
+//! or is the table itself.
 
 use palisade_catalog::Column;
 

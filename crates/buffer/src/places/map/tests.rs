@@ -140,8 +140,8 @@ fn what_the_map_has_grown_by_may_read_as_zeros() {
     assert!(world.opened().unwrap().map.has_blank_chunks().unwrap());
 }
 
-/// Gives room by writing zeros, as where a file system has no call for it; and takes its time, in which others
-/// may write.
+/// Gives room by writing zeros, as where a file system has no call for it; and takes its time, in which
+/// others may write.
 #[derive(Default)]
 struct RoomByZeros {
     is_giving: AtomicBool,
