@@ -406,6 +406,14 @@ fn place_values(slot: &mut Slot, values: impl ExactSizeIterator<Item = Value>) {
     }
 }
 
+/// Whether the current row passes a filter.
+fn passes(cx: &mut ExecContext<'_, '_>, filter: Option<&Expr>) -> SqlAttempt<bool> {
+    match filter {
+        Some(filter) => Ok(cx.evaluate(|cx| filter.test(cx))? == Some(true)),
+        None => Ok(true),
+    }
+}
+
 /// The values of expressions.
 pub fn evaluate_all(exprs: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<Vec<Value>> {
     cx.evaluate(|cx| exprs.iter().map(|expr| expr.eval(cx)).collect())

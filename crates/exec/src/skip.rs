@@ -84,10 +84,7 @@ impl SkipState {
                 self.pending = true;
                 cx.take_turns(1)?;
             }
-            let passes = match filter {
-                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
-                None => true,
-            };
+            let passes = super::passes(cx, filter)?;
             self.pending = false;
             if passes {
                 return Ok(true);

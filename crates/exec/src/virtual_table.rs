@@ -77,10 +77,7 @@ impl VirtualState {
             if !self.pending && !self.place(cx, plan)? {
                 return Ok(false);
             }
-            let passes = match plan.filter {
-                Some(filter) => cx.evaluate(|cx| filter.test(cx))? == Some(true),
-                None => true,
-            };
+            let passes = super::passes(cx, plan.filter)?;
             self.pending = false;
             if passes {
                 return Ok(true);
