@@ -366,11 +366,18 @@ fn later_partitions(def: &TableDef) -> Vec<Later> {
         .collect()
 }
 
-/// Puts the partitions after the first where they belong.
+/// Puts the partitions after the first where they belong. Each of them, and the first, has a space and a tree of
+/// each index: a definition with a gap would be written as another one.
 fn add_partitions(def: &mut TableDef, later: Vec<Later>) -> Result<()> {
+    if !later.is_empty() && !def.is_placed() {
+        return Err(DescriptorError::Damaged("partitions follow a first one that is not there"));
+    }
     for Later { space, trees } in later {
-        if trees.len() != def.indexes.len() {
+        if trees.len() != def.indexes.len() || trees.iter().any(|tree| tree.id == u64::from(NONE_YET)) {
             return Err(DescriptorError::Damaged("a partition has not a tree for each index"));
+        }
+        if space.0 == NONE_YET {
+            return Err(DescriptorError::Damaged("a partition has no space"));
         }
         def.partitions.push(PartitionDef { space });
         def.indexes.iter_mut().zip(trees).for_each(|(index, tree)| index.trees.push(tree));
