@@ -1,4 +1,10 @@
-//! What two strings of bytes have in common, eight bytes at a time.
+//! What two strings of bytes have in common, eight bytes at a time, and a few bytes of one.
+
+/// The `N` bytes of `bytes` at `at`, if it has so many there.
+#[inline]
+pub fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..at.wrapping_add(N))?.first_chunk()
+}
 
 /// How many bytes at the front of `a` and `b` are equal.
 #[inline]

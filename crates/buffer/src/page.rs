@@ -19,6 +19,7 @@
 use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 
+use palisade_base::bytes::array_at;
 use palisade_base::checksum::crc32c;
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 
@@ -189,18 +190,15 @@ impl Page {
     /// The `len` bytes at `offset`; `None` if any of them is out of range.
     #[inline]
     pub fn slice(&self, offset: usize, len: usize) -> Option<&[u8]> {
-        // A read at a constant offset near the front needs no comparison then. SAFETY: every page is made of
-        // so many bytes as a `PageSize` says.
-        unsafe { std::hint::assert_unchecked(self.0.len() >= PageSize::LEAST.bytes()) };
         self.0.get(offset..)?.get(..len)
     }
 
     #[inline]
     fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
-        match self.slice(offset, N).map(<[u8; N]>::try_from) {
-            Some(Ok(bytes)) => bytes,
-            _ => [0; N],
-        }
+        // A read at a constant offset near the front needs no comparison then. SAFETY: every page is made of
+        // so many bytes as a `PageSize` says.
+        unsafe { std::hint::assert_unchecked(self.0.len() >= PageSize::LEAST.bytes()) };
+        array_at(&self.0, offset).copied().unwrap_or([0; N])
     }
 }
 

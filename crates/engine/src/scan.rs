@@ -21,10 +21,10 @@
 mod locking;
 mod second_look;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use palisade_base::{Blocked, PageNo};
+use palisade_base::{Blocked, PageNo, TrxId};
 use palisade_btree::{Entry, ScanEnd, Tree};
 use palisade_catalog::key;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
@@ -243,11 +243,18 @@ impl RowBatch {
         self.rows.clear();
     }
 
-    /// Makes room for `rows` rows of about `len` bytes.
-    fn reserve(&mut self, rows: usize, len: usize) {
+    /// The bytes of these rows, or of those of them that there are.
+    #[inline]
+    pub fn rows(&self, numbers: Range<usize>) -> impl ExactSizeIterator<Item = &[u8]> {
+        let rows = self.rows.get(numbers).unwrap_or_default().iter();
+        rows.map(|row| &self.bytes[row.from as usize..row.to as usize])
+    }
+
+    /// Makes room for `rows` rows of about `len` bytes in an empty batch.
+    fn make_room(&mut self, rows: usize, len: usize) {
         let rows = rows.min(MAX_ROWS);
-        self.rows.reserve(rows);
-        self.bytes.reserve((rows * len).min(LEAF_ROOM));
+        make_room(&mut self.rows, rows);
+        make_room(&mut self.bytes, (rows * len).min(LEAF_ROOM));
     }
 
     #[inline]
@@ -275,6 +282,14 @@ impl RowBatch {
         self.bytes.extend_from_slice(row);
         let newly_locked = newly_locked || self.rows[place].newly_locked;
         self.rows[place] = BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked };
+    }
+}
+
+/// Makes room in an empty vector. To grow one that has had other elements would copy them.
+fn make_room<T>(empty: &mut Vec<T>, elements: usize) {
+    debug_assert!(empty.is_empty());
+    if empty.capacity() < elements {
+        *empty = Vec::with_capacity(elements);
     }
 }
 
@@ -391,6 +406,8 @@ struct Visit<'a> {
     how: How,
     /// Whether the last committed version of a row that is being changed is good enough.
     peeks: bool,
+    /// The latest version is the one to be read of rows whose writer is before this one.
+    final_below: TrxId,
     covering: bool,
     entries: bool,
     counts: bool,
@@ -415,6 +432,11 @@ impl Scan {
             index: self.index,
             how,
             peeks,
+            final_below: match how {
+                How::Snapshot => trx.sees_all_before(),
+                How::Latest => TrxId(u64::MAX),
+                How::Current(_) | How::Locked(_) => TrxId::NONE,
+            },
             covering: self.covering,
             entries: self.entries,
             counts: self.counts,
@@ -484,6 +506,9 @@ impl Visit<'_> {
             self.damaged = true;
             return;
         };
+        if header.writer < self.final_below && header.flags == 0 {
+            return self.take(entry, &header, row);
+        }
         let is_final = match self.how {
             How::Snapshot => self.trx.sees(header.writer),
             How::Latest => true,
@@ -494,16 +519,8 @@ impl Visit<'_> {
             if header.is_deleted() {
                 return;
             }
-            if self.counts {
-                *self.counted += 1;
-                return;
-            }
-            if header.flags & EXTERNAL == 0 {
-                if self.batch.is_empty() {
-                    self.batch.reserve(1 + entry.ahead(), row.len());
-                }
-                self.batch.push(row, header.stamp().into());
-                return;
+            if self.counts || header.flags & EXTERNAL == 0 {
+                return self.take(entry, &header, row);
             }
         }
         let key = entry.key();
@@ -514,6 +531,19 @@ impl Visit<'_> {
             }
             How::Current(_) | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
         }
+    }
+
+    /// A row whose latest version is the one to be read.
+    #[inline]
+    fn take(&mut self, entry: &Entry<'_, '_>, header: &ClusteredHeader, row: &[u8]) {
+        if self.counts {
+            *self.counted += 1;
+            return;
+        }
+        if self.batch.is_empty() {
+            self.batch.make_room(1 + entry.ahead(), row.len());
+        }
+        self.batch.push(row, header.stamp().into());
     }
 
     /// An entry of a secondary index.

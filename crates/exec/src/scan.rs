@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_catalog::{RowView, key};
+use palisade_catalog::{RowView, Table as Descriptor, key};
 use palisade_engine::{
     Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
@@ -70,6 +70,29 @@ pub enum Batch {
     Never,
     /// None.
     End,
+}
+
+/// What decides whether rows of a batch pass a scan's filter.
+#[derive(Debug, Clone, Copy)]
+pub enum Sieve<'s> {
+    /// All do.
+    None,
+    /// A screen does.
+    Screen(&'s Screen, &'s Descriptor),
+    /// The filter, which has to be evaluated.
+    Unknown,
+}
+
+impl Sieve<'_> {
+    /// Whether a row passes; `None` where that is not known.
+    #[inline]
+    pub fn passes(self, row: &[u8]) -> Option<bool> {
+        match self {
+            Sieve::None => Some(true),
+            Sieve::Screen(screen, table) => screen.passes(table, row),
+            Sieve::Unknown => None,
+        }
+    }
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -304,13 +327,12 @@ impl ScanState {
         })
     }
 
-    /// Whether a row of the batch passes the filter; `None` where that is not known.
-    #[inline]
-    pub fn passes(&self, operator: &Operator, row: &[u8]) -> Option<bool> {
+    /// What decides whether rows of the batch pass the filter.
+    pub fn sieve<'s>(&'s self, operator: &'s Operator) -> Sieve<'s> {
         match (operator, &self.screen) {
-            (Operator::Scan { filter: None, .. }, _) => Some(true),
-            (Operator::Scan { table, .. }, Some(screen)) => screen.passes(table.descriptor(), row),
-            _ => None,
+            (Operator::Scan { filter: None, .. }, _) => Sieve::None,
+            (Operator::Scan { table, .. }, Some(screen)) => Sieve::Screen(screen, table.descriptor()),
+            _ => Sieve::Unknown,
         }
     }
 

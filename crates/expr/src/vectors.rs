@@ -343,26 +343,22 @@ fn read_column(
 ) -> bool {
     let Vector { exact, doubles, nulls, .. } = vector;
     let (mut has_nulls, mut is_beyond) = (false, false);
-    match field {
-        FieldForm::Double => doubles.reserve(rows.len()),
-        _ => exact.reserve(rows.len()),
-    }
     let is_read = match field {
-        FieldForm::Signed { length, limit } => columns.words(number, rows, |word| {
+        FieldForm::Signed { length, limit } => columns.words(number, rows, exact, |word| {
             let value = word.map_or(0, |word| signed_of_word(word, length));
             has_nulls |= word.is_none();
             is_beyond |= value.unsigned_abs() >= limit;
-            exact.push(value);
+            value
         }),
-        FieldForm::Unsigned => columns.words(number, rows, |word| {
+        FieldForm::Unsigned => columns.words(number, rows, exact, |word| {
             has_nulls |= word.is_none();
             let value = word.unwrap_or_default() as i64;
             is_beyond |= value < 0;
-            exact.push(value);
+            value
         }),
-        FieldForm::Double => columns.words(number, rows, |word| {
+        FieldForm::Double => columns.words(number, rows, doubles, |word| {
             has_nulls |= word.is_none();
-            doubles.push(word.map_or(0.0, double_of_word));
+            word.map_or(0.0, double_of_word)
         }),
     };
     if has_nulls {

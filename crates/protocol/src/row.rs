@@ -26,6 +26,8 @@ pub struct ColumnFormat {
     conversion: Option<(Charset, Charset)>,
     /// Numbers get leading zeros up to so many digits.
     zerofill: u8,
+    /// Its values are strings that are sent as they are.
+    is_verbatim: bool,
 }
 
 impl ColumnFormat {
@@ -36,13 +38,23 @@ impl ColumnFormat {
         let is_text = ty.is_text() || matches!(ty, SqlType::Json);
         let differs = |to: &Charset| is_text && !same_bytes(from, *to);
         let zerofill = column_flags & flags::ZEROFILL != 0 && !matches!(ty, SqlType::Year);
+        let conversion = results.filter(differs).map(|to| (from, to));
         ColumnFormat {
             type_code: ty.wire_code(),
             decimals: ty.wire_decimals(),
-            conversion: results.filter(differs).map(|to| (from, to)),
+            conversion,
+            is_verbatim: conversion.is_none() && is_string(ty.wire_code()),
             zerofill: if zerofill { display_width.min(255) as u8 } else { 0 },
         }
     }
+}
+
+/// Whether values of a column with this type code are strings in binary rows, too.
+fn is_string(type_code: u8) -> bool {
+    matches!(
+        type_code,
+        wire::VAR_STRING | wire::STRING | wire::BLOB | wire::TINY_BLOB | wire::MEDIUM_BLOB | wire::LONG_BLOB
+    )
 }
 
 /// Whether all text of `from` is the same bytes in `to`. One of ASCII may have come from bytes that are none:
@@ -60,8 +72,10 @@ pub fn encode_text_row<'v>(
 ) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
     for column in columns {
-        if let Some(value) = values.next() {
-            put_text_value(column, &value, out);
+        match values.next() {
+            Some(ValueRef::Bytes(text)) if column.is_verbatim => put_lenenc_bytes(out, text),
+            Some(value) => put_text_value(column, &value, out),
+            None => {}
         }
     }
 }
@@ -175,12 +189,14 @@ pub fn encode_binary_row<'v>(
     }
     for (position, column) in columns.iter().enumerate() {
         let Some(value) = values.next() else { return };
-        if value.is_null() {
-            if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
-                *bits |= 1 << ((position + 2) % 8);
+        match value {
+            ValueRef::Bytes(text) if column.is_verbatim => put_lenenc_bytes(out, text),
+            ValueRef::Null => {
+                if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
+                    *bits |= 1 << ((position + 2) % 8);
+                }
             }
-        } else {
-            put_binary_value(column, &value, out);
+            _ => put_binary_value(column, &value, out),
         }
     }
 }

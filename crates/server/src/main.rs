@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use palisade_base::Event;
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_io::heap::Counted;
+use palisade_io::heap::{Counted, Mimalloc};
 use palisade_server::check;
 use palisade_server::error_log::ErrorLog;
 use palisade_server::fault;
@@ -22,7 +22,7 @@ use tracing_subscriber::filter::LevelFilter;
 /// Measured: a fifth less CPU in user space per query than with the system's (docs/decisions/032-allocator.md).
 /// It counts what each session's task holds (docs/decisions/077-memory-of-statements.md).
 #[global_allocator]
-static ALLOCATOR: Counted<mimalloc::MiMalloc> = Counted(mimalloc::MiMalloc);
+static ALLOCATOR: Counted<Mimalloc> = Counted(Mimalloc);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -233,8 +233,7 @@ impl PacketSink<'_> {
             if !plain.are_in(row) || self.wants_flush() {
                 break;
             }
-            let values = types.iter().enumerate();
-            self.put_row(values.map(|(number, ty)| plain.value(number, ty, row).unwrap_or(ValueRef::Null)))?;
+            self.put_row(plain.values(types, row))?;
             taken += 1;
         }
         Ok(taken)

@@ -263,6 +263,15 @@ impl Trx {
             || self.system.sequence.sees(self.state.viewer, snapshot, writer)
     }
 
+    /// Its open snapshot sees what all writers before this one wrote.
+    ///
+    /// # Panics
+    /// If no snapshot is open.
+    #[inline]
+    pub fn sees_all_before(&self) -> TrxId {
+        self.state.snapshot.as_ref().expect("a snapshot is open").low_water
+    }
+
     /// Whether locking or changing a row that has changed since its snapshot fails ([`Error::RowChanged`]) instead of going
     /// on with the latest version: snapshot isolation proper.
     pub fn set_first_committer_wins(&mut self, wins: bool) {

@@ -19,7 +19,6 @@ use super::Tree;
 use super::descent::{Fence, MAX_LEVEL, Restarts, Seek};
 use crate::error::Attempt;
 use crate::layout::node::HEAD_SIZE;
-use crate::node::view::Slot;
 use crate::node::{Key, NodeView};
 
 /// Leaves that a scan has read ahead, at most: an extent, 1 MiB in pages of 16 KiB.
@@ -84,7 +83,7 @@ impl<'p> Entries<'p> {
 /// An entry that is visited while its leaf is latched.
 pub struct Entry<'e, 'p> {
     entries: &'e mut Entries<'p>,
-    slot: Slot,
+    index: usize,
     value: &'p [u8],
     ahead: usize,
 }
@@ -99,9 +98,10 @@ impl<'p> Entry<'_, 'p> {
     /// Its key, put together.
     pub fn key(&mut self) -> &[u8] {
         let Entries { node, key, prefix_len } = &mut *self.entries;
+        let slot = node.slot(self.index);
         key.truncate(*prefix_len);
-        key.extend_from_slice(&self.slot.head.to_be_bytes()[..self.slot.key_len.min(HEAD_SIZE)]);
-        key.extend_from_slice(node.tail(&self.slot).expect("it lies before the value, which is on the page"));
+        key.extend_from_slice(&slot.head.to_be_bytes()[..slot.key_len.min(HEAD_SIZE)]);
+        key.extend_from_slice(node.tail(&slot).expect("it lies before the value, which is on the page"));
         key
     }
 
@@ -182,7 +182,7 @@ impl Tree {
             let Some(value) = entries.node.value_of(&slot) else {
                 return Err(self.corrupted(leaf.id().page, "entry outside the page"));
             };
-            let entry = Entry { entries: &mut entries, slot, value, ahead: slots.visited.len() };
+            let entry = Entry { entries: &mut entries, index, value, ahead: slots.visited.len() };
             if visit(entry).is_break() {
                 let mut key = Key::new();
                 if !entries.node.read_key(index, &mut key) || !is_within(&key, from, direction) {

@@ -51,7 +51,7 @@ fn plain_rows_are_read_as_views_are() {
                 assert_eq!(columns.is_null(number, &bytes), row.is_null(column));
                 assert_eq!(columns.value(number, ty, &bytes), Some(row.column(column)));
                 let mut found = Vec::new();
-                let is_read = columns.words(number, &[&bytes, &bytes], |word| found.push(word));
+                let is_read = columns.words(number, &[&bytes, &bytes], &mut found, |word| word);
                 match row.field(column) {
                     Field::Fixed(field) if (1..=8).contains(&field.len()) => {
                         let word = field.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));

@@ -27,10 +27,11 @@ use palisade_engine::{
     LogWriterThreads,
 };
 use palisade_io::OsFileSystem;
+use palisade_io::heap::Mimalloc;
 
 /// The server's allocator.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Mimalloc = Mimalloc;
 
 /// `name=value` arguments.
 pub struct Options(Vec<(String, String)>);

@@ -27,11 +27,11 @@ use palisade_expr::{Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::Operator;
 
 use super::{AggregateState, Grouping, Row, add_at_hand};
-use crate::scan::{Batch, ScanState};
+use crate::scan::{Batch, ScanState, Sieve};
 use crate::{ExecContext, State};
 
 /// Rows of a batch that are read one by one if there are no more of them.
-pub(crate) const FEW: usize = 16;
+pub(crate) const FEW: usize = 4;
 
 /// Groups, up to which the sums of a batch are kept for each of them before they are added.
 const FEW_GROUPS: usize = 64;
@@ -249,18 +249,26 @@ impl Batched {
     ) -> bool {
         let mut rows = Vec::with_capacity(range.len());
         self.selected.clear();
-        for position in range {
-            let row = batch.row(position).row;
-            if !self.columns.are_in(row) {
+        let sieve = scan.sieve(operator);
+        if let Sieve::None = sieve {
+            rows.extend(batch.rows(range.clone()));
+            if !rows.iter().all(|row| self.columns.are_in(row)) {
                 return false;
             }
-            match scan.passes(operator, row) {
-                Some(true) => {}
-                Some(false) => continue,
-                None => return false,
+            self.selected.extend(range);
+        } else {
+            for (row, position) in batch.rows(range.clone()).zip(range) {
+                if !self.columns.are_in(row) {
+                    return false;
+                }
+                match sieve.passes(row) {
+                    Some(true) => {}
+                    Some(false) => continue,
+                    None => return false,
+                }
+                rows.push(row);
+                self.selected.push(position);
             }
-            rows.push(row);
-            self.selected.push(position);
         }
         self.raw_keys.clear();
         if !self.keys.is_empty() {
@@ -271,10 +279,10 @@ impl Batched {
             words.clear();
             let is_read = match *source {
                 Source::Extreme { number, is_least: true } => {
-                    self.columns.words(number, &rows, |word| words.push(word.map(|word| !word)))
+                    self.columns.words(number, &rows, words, |word| word.map(|word| !word))
                 }
                 Source::Extreme { number, is_least: false } => {
-                    self.columns.words(number, &rows, |word| words.push(word))
+                    self.columns.words(number, &rows, words, |word| word)
                 }
                 Source::NotNull { number } => {
                     let is_there = |row: &&[u8]| (!self.columns.is_null(number, row)).then_some(0);

@@ -101,12 +101,13 @@ impl Probing {
         range: Range<usize>,
     ) -> bool {
         self.listed.clear();
+        let sieve = join.scan.sieve(plan.left);
         for position in range.clone().rev() {
             let row = batch.row(position).row;
             if !self.columns.are_in(row) {
                 return false;
             }
-            match join.scan.passes(plan.left, row) {
+            match sieve.passes(row) {
                 Some(true) => {}
                 Some(false) => continue,
                 None => return false,
