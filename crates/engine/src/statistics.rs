@@ -2,8 +2,17 @@
 //!
 //! Sampled by a few random descents ([`palisade_btree::tree::estimate`]) when a statement plans, and sampled
 //! again when a tenth of the table has changed since. How many rows share a key is estimated from random
-//! entries: a row with a frequent key is as likely to be asked for as it is to be met. If a page that is
-//! needed for it is not in memory, the old numbers stay, or a guess from the size of the file if there are
+//! entries: a row with a frequent key is as likely to be asked for as it is to be met. With `f` rows that
+//! share the key of a random entry,
+//!
+//! ```text
+//! mean of f             rows with the key of a row
+//! rows * mean of 1 / f  values: each is met by a part f / rows of the entries, and counts 1 / f
+//! ```
+//!
+//! which differ where keys are skewed: of 300,000 sales of 5,000 products a sale shares its product with 1,400
+//! others, while a product has 60 sales (Horvitz and Thompson, "A generalization of sampling without
+//! replacement from a finite universe", 1952). If a page that is needed for it is not in memory, the old numbers stay, or a guess from the size of the file if there are
 //! none, as after a start; the page is on its way then. ANALYZE TABLE waits for the pages.
 
 use std::ops::Bound;
@@ -32,8 +41,10 @@ pub struct TableStatistics {
     /// Average bytes of a row.
     pub row_bytes: u64,
     /// For each index and each number of leading parts (the first entry is for one part): how many rows have the same
-    /// values there, on average and NULL aside. 1.0 for all parts of a unique index.
+    /// values there as a row has, on average and NULL aside. 1.0 for all parts of a unique index.
     pub rows_per_key: Vec<Vec<f64>>,
+    /// Likewise, how many different values there are.
+    pub values: Vec<Vec<f64>>,
 }
 
 impl Table {
@@ -180,26 +191,64 @@ fn sample(table: &Table, seed: u64, descents: u32) -> Attempt<TableStatistics> {
         }
     }
     sum.row_bytes = sum.data_bytes.checked_div(sum.rows).unwrap_or(0);
-    let keys = (0..table.indexes.len()).map(|number| sample_keys(table, number, seed, descents));
-    sum.rows_per_key = keys.collect::<Attempt<_>>()?;
+    for number in 0..table.indexes.len() {
+        let keys = sample_keys(table, number, seed, descents)?;
+        sum.rows_per_key.push(keys.iter().map(|key| key.rows_per_key()).collect());
+        let mut most = 1.0;
+        let values = keys.iter().map(|key| {
+            most = key.values(sum.rows).max(most);
+            most
+        });
+        sum.values.push(values.collect());
+    }
     Ok(sum)
 }
 
 /// Rows with the same values as random entries.
 #[derive(Debug, Clone, Default)]
 struct Alike {
+    /// Sum of the rows, and of one divided by them.
     rows: f64,
+    inverse: f64,
     taken: u32,
+    /// Entries that were met, those among them that were not looked at.
+    met: u32,
 }
 
 impl Alike {
     fn add(&mut self, rows: u64) {
         self.rows += rows.max(1) as f64;
+        self.inverse += 1.0 / rows.max(1) as f64;
         self.taken += 1;
     }
 
     fn mean(&self) -> Option<f64> {
         (self.taken > 0).then(|| self.rows / f64::from(self.taken))
+    }
+
+    /// The mean of one divided by the rows; 0 if there is none.
+    fn mean_inverse(&self) -> f64 {
+        self.inverse / f64::from(self.taken.max(1))
+    }
+}
+
+/// What random entries tell of some leading parts of an index: those without NULL there, and those with one.
+#[derive(Debug, Clone, Default)]
+struct Keys {
+    alike: Alike,
+    nulls: Alike,
+}
+
+impl Keys {
+    fn rows_per_key(&self) -> f64 {
+        self.alike.mean().or(self.nulls.mean()).unwrap_or(1.0)
+    }
+
+    /// How many different values there are in so many rows.
+    fn values(&self, rows: u64) -> f64 {
+        let met = f64::from((self.alike.met + self.nulls.met).max(1));
+        let of = |alike: &Alike| f64::from(alike.met) / met * alike.mean_inverse();
+        (rows as f64 * (of(&self.alike) + of(&self.nulls))).clamp(1.0, (rows as f64).max(1.0))
     }
 }
 
@@ -207,13 +256,13 @@ impl Alike {
 ///
 /// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
 /// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
-fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attempt<Vec<f64>> {
+fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attempt<Vec<Keys>> {
     let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
     let mut prng = Prng::new(seed ^ tree.index_id());
-    let mut known = vec![(Alike::default(), Alike::default()); index.parts.len()];
+    let mut known = vec![Keys::default(); index.parts.len()];
     let (mut key, mut upper) = (Vec::new(), Vec::new());
     for draw in 0..descents * DRAWS {
-        if draw >= descents && known.iter().all(|(alike, _)| alike.taken >= descents / 2) {
+        if draw >= descents && known.iter().all(|keys| keys.alike.taken >= descents / 2) {
             break;
         }
         if !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
@@ -225,8 +274,9 @@ fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attemp
         }
         for (part, (end, has_null)) in ends.into_iter().enumerate() {
             let is_last = part + 1 == known.len();
-            let (alike, nulls) = &mut known[part];
-            let most = if has_null { &mut *nulls } else { &mut *alike };
+            let Keys { alike, nulls } = &mut known[part];
+            let most = if has_null { nulls } else { alike };
+            most.met += 1;
             if most.taken >= descents {
                 continue;
             }
@@ -243,5 +293,5 @@ fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attemp
             });
         }
     }
-    Ok(known.iter().map(|(alike, nulls)| alike.mean().or(nulls.mean()).unwrap_or(1.0)).collect())
+    Ok(known)
 }

@@ -169,5 +169,30 @@ fn statistics_of_a_table_that_is_not_in_memory() {
     let known = table.statistics();
     assert!((ROWS as u64 / 2..ROWS as u64 * 2).contains(&known.rows), "{known:?}");
     assert_eq!(known.rows_per_key[0], [1.0]);
+    assert_eq!(known.values[0], [known.rows as f64]);
     assert!(table.sample().is_some());
+}
+
+/// Of a column of which half of the rows have one value and the others few each, and of one that is NULL in
+/// half of the rows, the numbers of values are known, and how many rows share a row's value.
+#[test]
+fn statistics_of_skewed_columns() {
+    const MANY: i64 = 12_000;
+    let engine = open(&memory());
+    create_schema(&engine);
+    let table = create_table(&engine, definition("t"));
+    let mut client = Client::new(&engine, &table);
+    for id in 0..MANY {
+        let k = if id % 2 == 0 { 0 } else { 1 + id / 10 };
+        client.insert(&Row::new(id, k, (id % 2 == 0).then_some(id), b"")).unwrap();
+    }
+    client.commit();
+    retry_blocking(|| table.analyze()).unwrap();
+    let known = table.statistics();
+    let is_about = |known: f64, actual: f64| (actual / 1.7..actual * 1.7).contains(&known);
+    // Half of the rows share their value with half of all, the others with four.
+    assert!(is_about(known.rows_per_key[BY_K][0], MANY as f64 / 4.0), "{known:?}");
+    assert!(is_about(known.values[BY_K][0], MANY as f64 / 10.0), "{known:?}");
+    assert_eq!(known.rows_per_key[2], [1.0]);
+    assert!(is_about(known.values[2][0], MANY as f64 / 2.0), "{known:?}");
 }

@@ -218,6 +218,16 @@ impl Planning<'_, '_, '_> {
         values.product::<f64>().min(rows).max(1.0)
     }
 
+    /// Whether an expression is a column of another table of which no two rows have the same value.
+    pub(super) fn comes_once(&self, value: &Expr) -> bool {
+        let Some((slot, column)) = value.as_plain_column() else { return false };
+        let Some((table, _)) = self.sizes.at(slot) else { return false };
+        table.indexes.iter().any(|index| match &index.parts[..] {
+            [part] => index.unique && part.prefix.is_none() && usize::from(part.column) == column,
+            _ => false,
+        })
+    }
+
     /// How many values some columns of a table have together.
     pub(super) fn values_of(&self, (slot, columns): &(usize, Vec<usize>)) -> f64 {
         let Some((table, statistics)) = self.sizes.at(*slot) else {
@@ -233,10 +243,10 @@ impl Planning<'_, '_, '_> {
                 |part: &&IndexPart| part.prefix.is_none() && columns.contains(&usize::from(part.column));
             let given = index.parts.iter().take_while(is_given).count();
             let Some(last) = given.checked_sub(1) else { continue };
-            let sampled = statistics.rows_per_key.get(number).and_then(|parts| parts.get(last));
+            let sampled = statistics.values.get(number).and_then(|parts| parts.get(last)).copied();
             let values = match index.unique && given == index.parts.len() {
                 true => total,
-                false => sampled.map_or(total * cost::VALUES_PER_ROW, |rows| total / rows.max(1.0)),
+                false => sampled.unwrap_or(total * cost::VALUES_PER_ROW).min(total),
             };
             most = Some(most.map_or(values, |known| known.max(values)));
         }
@@ -296,7 +306,12 @@ impl Planning<'_, '_, '_> {
     fn rows_by_statistics(&self, reading: &Reading<'_>, candidate: &Candidate) -> f64 {
         let access = &candidate.access;
         let equals = access.equals.len();
-        let base = Self::rows_per_key(reading, access.index, equals);
+        let of_index = reading.statistics.values.get(access.index).filter(|_| candidate.is_asked_once);
+        let values = of_index.and_then(|parts| parts.get(equals.checked_sub(1)?));
+        let base = match values {
+            Some(values) => reading.total() / values.max(1.0),
+            None => Self::rows_per_key(reading, access.index, equals),
+        };
         if access.alternatives.is_empty() {
             return base;
         }

@@ -342,7 +342,9 @@ impl<'t> Planning<'_, '_, 't> {
         }
         access.unique = finds_one(index, &access);
         let rows = if access.unique { 1.0 } else { 0.0 };
-        Candidate { access, taken, used, rows, is_looked_at: false, ordered: false, parameterised }
+        let is_asked_once =
+            matches!(&access.equals[..], [KeyPart { value, .. }] if parameterised && self.comes_once(value));
+        Candidate { access, taken, used, rows, is_looked_at: false, ordered: false, parameterised, is_asked_once }
     }
 
     /// Whether a LIKE pattern has no literal prefix, as far as its parameter shows now.
@@ -493,6 +495,8 @@ pub(super) struct Candidate {
     ordered: bool,
     /// Its ranges depend on tables whose rows are in place.
     pub(super) parameterised: bool,
+    /// It looks for one column, and for each value of it but once.
+    pub(super) is_asked_once: bool,
 }
 
 impl Candidate {
@@ -506,6 +510,7 @@ impl Candidate {
             is_looked_at: false,
             ordered: false,
             parameterised: false,
+            is_asked_once: false,
         }
     }
 

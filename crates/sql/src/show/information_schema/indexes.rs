@@ -28,10 +28,9 @@ impl PartSubject<'_> {
     /// How many different values the columns up to this one have.
     fn cardinality(&self) -> Value {
         let statistics = self.table.statistics();
-        let of_index = statistics.rows_per_key.get(self.place);
-        let per_key = of_index.and_then(|keys| keys.get(self.sequence)).copied();
-        let cardinality = per_key.map_or(0.0, |per_key| statistics.rows as f64 / per_key.max(1.0));
-        Value::Int(cardinality.round() as i64)
+        let of_index = statistics.values.get(self.place);
+        let values = of_index.and_then(|keys| keys.get(self.sequence)).copied().unwrap_or(0.0);
+        Value::Int(values.min(statistics.rows as f64).round() as i64)
     }
 }
 
