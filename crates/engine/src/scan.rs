@@ -25,7 +25,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, TrxId};
-use palisade_btree::{Entry, ScanEnd, Tree};
+use palisade_btree::{Entry, ScanEnd, Tree, Visitor};
 use palisade_catalog::key;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
@@ -414,6 +414,10 @@ struct Visit<'a> {
     counted: &'a mut usize,
     batch: &'a mut RowBatch,
     pending: &'a mut Pending,
+    /// Rows of the batch at most.
+    most: usize,
+    /// The key of the last row that the batch has room for.
+    stopped_at: Vec<u8>,
     damaged: bool,
 }
 
@@ -443,26 +447,15 @@ impl Scan {
             counted: &mut self.counted,
             batch: &mut self.batch,
             pending: &mut self.pending,
+            most,
+            stopped_at: Vec::new(),
             damaged: false,
         };
-        let mut stopped_at = Vec::new();
         // Who reads few leaves has read none in vain; who goes on has read ahead as many as he has read.
         let ahead = if self.leaves < 2 { 0 } else { self.leaves };
-        let outcome = tree.scan_range(from.as_ops(), end.as_ops(), direction.into(), ahead, |mut entry| {
-            match visit.index {
-                0 => visit.row(&mut entry),
-                _ => visit.entry(&mut entry),
-            }
-            if visit.damaged {
-                return ControlFlow::Break(());
-            }
-            if visit.batch.len() >= most {
-                stopped_at = entry.key().to_vec();
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        if visit.damaged {
+        let outcome = tree.visit_range(from.as_ops(), end.as_ops(), direction.into(), ahead, &mut visit);
+        let Visit { damaged: is_damaged, stopped_at, .. } = visit;
+        if is_damaged {
             return Err(damaged(tree).into());
         }
         let outcome = outcome.map_err(Blocked::up)?;
@@ -498,17 +491,55 @@ impl Scan {
     }
 }
 
+impl Visitor for Visit<'_> {
+    #[inline]
+    fn takes(&self) -> bool {
+        self.index == 0 && self.final_below > TrxId::NONE
+    }
+
+    /// Takes a row whose latest version is the one to be read, but for the first of a batch, for which room is
+    /// made, and the last that it has room for, whose key is noted.
+    #[inline]
+    fn take(&mut self, value: &[u8]) -> bool {
+        let Some((header, row)) = ClusteredHeader::split(value) else { return false };
+        if header.writer >= self.final_below || header.flags != 0 {
+            return false;
+        }
+        if self.counts {
+            *self.counted += 1;
+            return true;
+        }
+        let rows = self.batch.rows.len();
+        if rows == 0 || rows + 1 >= self.most {
+            return false;
+        }
+        self.batch.push(row, header.stamp().into());
+        true
+    }
+
+    fn visit(&mut self, mut entry: Entry<'_, '_>) -> ControlFlow<()> {
+        match self.index {
+            0 => self.row(&mut entry),
+            _ => self.entry(&mut entry),
+        }
+        if self.damaged {
+            return ControlFlow::Break(());
+        }
+        if self.batch.len() >= self.most {
+            self.stopped_at = entry.key().to_vec();
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 impl Visit<'_> {
     /// An entry of the clustered index.
-    #[inline]
     fn row(&mut self, entry: &mut Entry<'_, '_>) {
         let Some((header, row)) = ClusteredHeader::split(entry.value()) else {
             self.damaged = true;
             return;
         };
-        if header.writer < self.final_below && header.flags == 0 {
-            return self.take(entry, &header, row);
-        }
         let is_final = match self.how {
             How::Snapshot => self.trx.sees(header.writer),
             How::Latest => true,
@@ -520,7 +551,7 @@ impl Visit<'_> {
                 return;
             }
             if self.counts || header.flags & EXTERNAL == 0 {
-                return self.take(entry, &header, row);
+                return self.add(entry, &header, row);
             }
         }
         let key = entry.key();
@@ -534,8 +565,7 @@ impl Visit<'_> {
     }
 
     /// A row whose latest version is the one to be read.
-    #[inline]
-    fn take(&mut self, entry: &Entry<'_, '_>, header: &ClusteredHeader, row: &[u8]) {
+    fn add(&mut self, entry: &Entry<'_, '_>, header: &ClusteredHeader, row: &[u8]) {
         if self.counts {
             *self.counted += 1;
             return;

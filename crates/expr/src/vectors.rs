@@ -104,12 +104,16 @@ enum Action {
 /// What the bytes of a column of fixed width are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FieldForm {
-    /// So many bytes; the magnitude of the number is below a limit.
+    /// So many bytes.
     Signed {
+        length: usize,
+    },
+    Unsigned,
+    /// So many bytes; the magnitude of the units is below a limit.
+    Decimal {
         length: usize,
         limit: u64,
     },
-    Unsigned,
     Double,
 }
 
@@ -261,14 +265,12 @@ fn constant(value: &Value) -> Option<(Operand, Kind)> {
 fn form_of(ty: &SqlType) -> Option<(Kind, FieldForm)> {
     Some(match ty {
         SqlType::Int { unsigned: true, .. } => (Kind::Unsigned, FieldForm::Unsigned),
-        SqlType::Int { width, .. } => {
-            (Kind::Signed, FieldForm::Signed { length: width.bytes(), limit: u64::MAX })
-        }
+        SqlType::Int { width, .. } => (Kind::Signed, FieldForm::Signed { length: width.bytes() }),
         SqlType::Decimal { precision, scale, .. } => {
             let length = Decimal::packed_len(*precision);
             (length <= 8).then_some(())?;
             let limit = 10u64.checked_pow((*precision).into())?;
-            (Kind::Decimal(*scale), FieldForm::Signed { length, limit })
+            (Kind::Decimal(*scale), FieldForm::Decimal { length, limit })
         }
         SqlType::Double { .. } => (Kind::Double, FieldForm::Double),
         _ => return None,
@@ -344,7 +346,11 @@ fn read_column(
     let Vector { exact, doubles, nulls, .. } = vector;
     let (mut has_nulls, mut is_beyond) = (false, false);
     let is_read = match field {
-        FieldForm::Signed { length, limit } => columns.words(number, rows, exact, |word| {
+        FieldForm::Signed { length } => columns.words(number, rows, exact, |word| {
+            has_nulls |= word.is_none();
+            word.map_or(0, |word| signed_of_word(word, length))
+        }),
+        FieldForm::Decimal { length, limit } => columns.words(number, rows, exact, |word| {
             let value = word.map_or(0, |word| signed_of_word(word, length));
             has_nulls |= word.is_none();
             is_beyond |= value.unsigned_abs() >= limit;

@@ -53,10 +53,18 @@ impl Slot {
 
 /// A node being read. What it answers is as consistent as the page is: on an optimistic read it means nothing before
 /// the page was validated.
-#[derive(Clone, Copy)]
 pub struct NodeView<'p, P: PageRead + ?Sized> {
     page: &'p P,
 }
+
+// A derived copy would want pages to be copied.
+impl<P: PageRead + ?Sized> Clone for NodeView<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: PageRead + ?Sized> Copy for NodeView<'_, P> {}
 
 impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
     /// Reads `page` as a node.

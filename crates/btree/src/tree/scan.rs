@@ -78,6 +78,20 @@ impl<'p> Entries<'p> {
         let (key, prefix_len) = (Key::from_slice(node.prefix()), node.prefix_len());
         Entries { node, key, prefix_len }
     }
+
+    /// Passes over the entries that the visitor takes by their values, to the first one that it does not take.
+    /// What most entries come down to: a function of its own, so that what it needs is in registers.
+    #[inline(never)]
+    fn pass(&self, slots: &mut Slots, direction: Direction, visitor: &mut impl Visitor) -> Option<usize> {
+        let node = self.node;
+        while let Some(index) = slots.next(direction) {
+            match node.value_of(&node.slot(index)) {
+                Some(value) if visitor.take(value) => {}
+                _ => return Some(index),
+            }
+        }
+        None
+    }
 }
 
 /// An entry that is visited while its leaf is latched.
@@ -112,6 +126,31 @@ impl<'p> Entry<'_, 'p> {
     }
 }
 
+/// Who visits the entries of a leaf, while it is latched: uses no tree and does not wait.
+pub trait Visitor {
+    /// Whether [`take`](Self::take) is worth being asked, which is asked once for a leaf.
+    #[inline]
+    fn takes(&self) -> bool {
+        false
+    }
+
+    /// Takes an entry by its value, if that tells all there is to know. False if it is to be visited.
+    #[inline]
+    fn take(&mut self, _value: &[u8]) -> bool {
+        false
+    }
+
+    /// Visits an entry, and says whether to go on.
+    fn visit(&mut self, entry: Entry<'_, '_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Entry<'_, '_>) -> ControlFlow<()>> Visitor for F {
+    #[inline]
+    fn visit(&mut self, entry: Entry<'_, '_>) -> ControlFlow<()> {
+        self(entry)
+    }
+}
+
 impl Tree {
     /// Visits the entries of one leaf, from `from` in `direction`, while it is latched. Waits for: pages to be read.
     ///
@@ -133,11 +172,11 @@ impl Tree {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
-        let visit = |mut entry: Entry<'_, '_>| {
+        let mut visitor = |mut entry: Entry<'_, '_>| {
             let value = entry.value();
             visit(entry.key(), value)
         };
-        self.visit_leaf((from, Bound::Unbounded), direction, 0, visit, then)
+        self.visit_leaf((from, Bound::Unbounded), direction, 0, &mut visitor, then)
     }
 
     /// As [`scan`](Tree::scan), up to `until` in `direction`: beyond it nothing is visited, and once nothing is left before
@@ -148,9 +187,21 @@ impl Tree {
         until: Bound<&[u8]>,
         direction: Direction,
         ahead: usize,
-        visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
+        mut visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
     ) -> Attempt<ScanEnd> {
-        self.visit_leaf((from, until), direction, ahead.min(MOST_AHEAD), visit, |_| {})
+        self.visit_range(from, until, direction, ahead, &mut visit)
+    }
+
+    /// As [`scan_range`](Tree::scan_range), with a visitor.
+    pub fn visit_range(
+        &self,
+        from: Bound<&[u8]>,
+        until: Bound<&[u8]>,
+        direction: Direction,
+        ahead: usize,
+        visitor: &mut impl Visitor,
+    ) -> Attempt<ScanEnd> {
+        self.visit_leaf((from, until), direction, ahead.min(MOST_AHEAD), visitor, |_| {})
     }
 
     #[inline]
@@ -159,7 +210,7 @@ impl Tree {
         (from, until): (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
         ahead: usize,
-        mut visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
+        visitor: &mut impl Visitor,
         then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
         let seek = Seek::at(from, direction);
@@ -177,13 +228,19 @@ impl Tree {
         };
         let mut entries = Entries::new(&leaf);
         let mut slots = Slots::between(&entries.node, (from, until), direction);
-        while let Some(index) = slots.next(direction) {
+        let takes = visitor.takes();
+        loop {
+            let next = match takes {
+                true => entries.pass(&mut slots, direction, visitor),
+                false => slots.next(direction),
+            };
+            let Some(index) = next else { break };
             let slot = entries.node.slot(index);
             let Some(value) = entries.node.value_of(&slot) else {
                 return Err(self.corrupted(leaf.id().page, "entry outside the page"));
             };
             let entry = Entry { entries: &mut entries, index, value, ahead: slots.visited.len() };
-            if visit(entry).is_break() {
+            if visitor.visit(entry).is_break() {
                 let mut key = Key::new();
                 if !entries.node.read_key(index, &mut key) || !is_within(&key, from, direction) {
                     // The caller goes on behind this key. If keys do not ascend, that may be where it came

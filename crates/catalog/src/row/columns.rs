@@ -32,7 +32,7 @@ pub struct PlainColumns {
 
 #[derive(Debug, Clone, Copy)]
 struct PlainPlace {
-    /// Its bit in the bitmap of NULLs.
+    /// Its bit in the bitmap of NULLs; none of a column that is NOT NULL.
     null_byte: u32,
     null_mask: u8,
     at: At,
@@ -93,7 +93,9 @@ impl PlainColumns {
             }
         };
         let null_byte = HEADER as u32 + u32::from(ordinal / 8);
-        self.places.push(PlainPlace { null_byte, null_mask: 1 << (ordinal % 8), at });
+        let is_nullable = table.columns.get(column).is_none_or(|column| column.nullable);
+        let null_mask = if is_nullable { 1 << (ordinal % 8) } else { 0 };
+        self.places.push(PlainPlace { null_byte, null_mask, at });
         Some(self.places.len() - 1)
     }
 
@@ -170,13 +172,14 @@ impl PlainColumns {
         // What lies around the field in eight bytes is read with it, and shifted and masked away.
         let start = to.saturating_sub(8);
         let (behind, mask) = (8 * (start + 8 - to), u64::MAX >> (64 - 8 * length));
-        out.extend(rows.iter().map(|row| {
-            let word = match array_at(row, start as usize) {
-                Some(word) => u64::from_be_bytes(*word) >> behind & mask,
-                None => word_of_short_row(row, from as usize..to as usize),
-            };
-            make((!place.is_null(row)).then_some(word))
-        }));
+        let word = |row: &[u8]| match array_at(row, start as usize) {
+            Some(word) => u64::from_be_bytes(*word) >> behind & mask,
+            None => word_of_short_row(row, from as usize..to as usize),
+        };
+        match place.null_mask {
+            0 => out.extend(rows.iter().map(|row| make(Some(word(row))))),
+            _ => out.extend(rows.iter().map(|row| make((!place.is_null(row)).then(|| word(row))))),
+        }
         true
     }
 }

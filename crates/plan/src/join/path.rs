@@ -344,7 +344,16 @@ impl<'t> Planning<'_, '_, 't> {
         let rows = if access.unique { 1.0 } else { 0.0 };
         let is_asked_once =
             matches!(&access.equals[..], [KeyPart { value, .. }] if parameterised && self.comes_once(value));
-        Candidate { access, taken, used, rows, is_looked_at: false, ordered: false, parameterised, is_asked_once }
+        Candidate {
+            access,
+            taken,
+            used,
+            rows,
+            is_looked_at: false,
+            ordered: false,
+            parameterised,
+            is_asked_once,
+        }
     }
 
     /// Whether a LIKE pattern has no literal prefix, as far as its parameter shows now.
