@@ -30,6 +30,7 @@ pub mod event;
 pub mod ids;
 pub mod metric;
 pub mod monitor;
+mod planted;
 pub mod prng;
 pub mod sysvar;
 pub mod sysvar_catalogue;

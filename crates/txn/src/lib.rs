@@ -9,6 +9,7 @@
 //! | [`system`] | [`TrxSystem`]: all transactions together |
 //! | [`trx`] | [`Trx`]: one transaction; its commit |
 //! | [`change`] | changing entries, one mini-transaction each |
+//! | `emptied` | leaves to be merged after removals |
 //! | [`version`] | reading: by snapshot, latest, locked |
 //! | [`rollback`] | taking changes back |
 //! | [`purge`] | forgetting what nobody sees any more |
@@ -19,10 +20,12 @@
 #![forbid(unsafe_code)]
 
 pub mod change;
+mod emptied;
 pub mod entry;
 mod error;
 pub mod locks;
 pub mod metrics;
+mod planted;
 pub mod purge;
 pub mod rollback;
 pub mod sequence;

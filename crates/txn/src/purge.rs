@@ -17,6 +17,7 @@ use palisade_btree::mtr::{OP_OVERHEAD, max_entry_change_bytes};
 use palisade_btree::{Mtr, overflow};
 use palisade_buffer::PageRead;
 
+use crate::emptied::EmptiedLeaf;
 use crate::entry::{ClusteredHeader, SecondaryHeader, Stamp, UndoPtr};
 use crate::error::{Attempt, Error};
 use crate::metrics;
@@ -103,7 +104,7 @@ impl TrxSystem {
                     return Ok(());
                 }
                 records -= 1;
-                *purged = self.undo.free_head(segment, *purged)?;
+                self.undo.free_head(segment, purged)?;
             }
             (purged.under_way, purged.cycle) = (None, CycleGuard::default());
             segment.pop();
@@ -132,6 +133,7 @@ impl TrxSystem {
         records: &mut usize,
     ) -> Attempt<bool> {
         let mut place = purged.under_way.unwrap_or(trx.last);
+        self.merge_noted(purged)?;
         while !place.is_none() {
             if *records == 0 {
                 return Ok(false);
@@ -142,27 +144,42 @@ impl TrxSystem {
             let record = UndoRecord::decode(bytes)
                 .map_err(|_| Error::Corrupted { page, what: "not an undo record" })?;
             let gate = self.gate.read();
-            self.purge_record(place, &record)?;
+            self.purge_record(place, &record, &mut purged.emptied)?;
             drop(gate);
             place = record.previous;
             if !place.is_none() && purged.cycle.returns_to(place.to_u64()) {
                 return Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into());
             }
             purged.under_way = Some(place);
+            self.merge_noted(purged)?;
         }
         Ok(true)
     }
 
+    /// Waits for: log credit, pages.
+    fn merge_noted(&self, purged: &mut Purged) -> Attempt<()> {
+        if !purged.emptied.is_noted() {
+            return Ok(());
+        }
+        let _gate = self.gate.read();
+        purged.emptied.merge_noted(self.trees())
+    }
+
     /// Waits for: pages, log credit. Nothing is left to do for a tree that has been dropped; and what is on a damaged page
     /// stays, as it would if the damage had come later.
-    fn purge_record(&self, place: UndoPtr, record: &UndoRecord<'_>) -> Attempt<()> {
+    fn purge_record(
+        &self,
+        place: UndoPtr,
+        record: &UndoRecord<'_>,
+        emptied: &mut EmptiedLeaf,
+    ) -> Attempt<()> {
         let writer = record.writer;
         let outcome = match record.undo {
             Undo::Modify { index, key, deletes: true, .. } => {
-                self.remove_marked(index, key, Marked::Row(Stamp { writer, roll: place }))
+                self.remove_marked(index, key, Marked::Row(Stamp { writer, roll: place }), emptied)
             }
             Undo::Secondary { index, key, deletes: true, .. } => {
-                self.remove_marked(index, key, Marked::Entry(writer))
+                self.remove_marked(index, key, Marked::Entry(writer), emptied)
             }
             Undo::ChainReleased { space, first } if first != PageNo::NONE => {
                 self.free_chain(place, space, first)
@@ -179,7 +196,13 @@ impl TrxSystem {
         }
     }
 
-    fn remove_marked(&self, index: u64, key: &[u8], marked: Marked) -> Attempt<()> {
+    fn remove_marked(
+        &self,
+        index: u64,
+        key: &[u8],
+        marked: Marked,
+        emptied: &mut EmptiedLeaf,
+    ) -> Attempt<()> {
         let Some(tree) = self.trees().tree(index) else { return Ok(()) };
         let bytes = max_entry_change_bytes(tree.space().page_size()) + OP_OVERHEAD;
         let mut mtr = Mtr::begin(&self.log, bytes).map_err(Blocked::up)?;
@@ -198,8 +221,7 @@ impl TrxSystem {
         mtr.commit(|_| {});
         metrics::PURGE_DEL_MARK_RECORDS.increment();
         if is_due {
-            // Only tidiness: if it has to wait, a later removal will do it.
-            let _ = tree.shrink(key);
+            emptied.merge_or_note(&tree, key);
         }
         Ok(())
     }

@@ -119,6 +119,7 @@ impl Trx {
     }
 
     fn undo_step(&mut self, locks: Locks<'_>) -> Attempt<bool> {
+        self.merge_emptied()?;
         if self.state.last.is_none() || self.state.committed.is_some() {
             return Ok(false);
         }
@@ -129,6 +130,15 @@ impl Trx {
         self.state.record = bytes;
         drop(gate);
         outcome.map(|()| true)
+    }
+
+    /// Merges the leaf that the last step has emptied, if it had to wait. Waits for: log credit, pages.
+    fn merge_emptied(&mut self) -> Attempt<()> {
+        if !self.state.emptied.is_noted() {
+            return Ok(());
+        }
+        let _gate = self.system.gate.read_recursive();
+        self.state.emptied.merge_noted(self.system.trees())
     }
 
     /// Undoes everything after `savepoint`; rows stay locked, and places as it is said. Call again after waiting. Waits for:
@@ -146,6 +156,7 @@ impl Trx {
             }
             steps += 1;
         }
+        self.merge_emptied()?;
         metrics::TRX_ROLLBACKS_SAVEPOINT.increment();
         Ok(())
     }
@@ -352,8 +363,7 @@ impl State {
         tree.remove(&mut mtr, position);
         mtr.commit(|_| {});
         if is_due {
-            // Only tidiness: if it has to wait, a later removal will do it.
-            let _ = tree.shrink(key);
+            self.emptied.merge_or_note(tree, key);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Transactions from outside: against a naive model, across crashes, and locks by themselves.
 
+mod emptied;
 mod format;
 mod harness;
 mod hot_row;

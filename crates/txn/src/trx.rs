@@ -13,6 +13,7 @@ use palisade_base::{Blocked, Lsn, TrxId};
 use palisade_btree::Mtr;
 use palisade_btree::mtr::OP_OVERHEAD;
 
+use crate::emptied::EmptiedLeaf;
 use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
 use crate::locks::{Heed, Mode, Request};
@@ -66,6 +67,8 @@ pub(crate) struct State {
     pub(crate) first_committer_wins: bool,
     /// Of the records that it has undone since it is being rolled back as a whole.
     pub(crate) undone: CycleGuard,
+    /// A leaf that its rollback has emptied and is to merge before it goes on.
+    pub(crate) emptied: EmptiedLeaf,
     /// What the undo of its present change is wanted for.
     pub(crate) purpose: Purpose,
     /// The same of changes that are no deletes.
@@ -107,6 +110,7 @@ impl Trx {
             begun_us: 0,
             first_committer_wins: false,
             undone: CycleGuard::default(),
+            emptied: EmptiedLeaf::default(),
             purpose: Purpose::default(),
             usual_purpose: Purpose::default(),
             record: Vec::new(),

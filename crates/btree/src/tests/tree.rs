@@ -1,6 +1,6 @@
 //! Particular shapes of trees.
 
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 
 use palisade_base::PageNo;
 use palisade_base::prng::{Prng, test_seed};
@@ -9,7 +9,7 @@ use super::harness::{Store, with_cleaner};
 use super::model::{Model, check};
 use crate::node::NodeView;
 use crate::verify::verify_tree;
-use crate::{Error, Mtr, PageOp, Tree, alloc, max_entry, max_key};
+use crate::{Direction, Error, Mtr, PageOp, ScanEnd, Tree, alloc, max_entry, max_key};
 
 const SIZE: palisade_buffer::PageSize = palisade_buffer::PageSize::DEFAULT;
 const CAPACITY: usize = crate::layout::node::capacity(SIZE.bytes());
@@ -387,5 +387,45 @@ fn a_neighbour_is_filled_no_further_than_its_prefix_leaves_room() {
             model.insert(key, value);
         }
         check(&store, &tree, &model);
+    }
+}
+
+/// The last child of an inner node is emptied while it has no neighbour; then the inner node is merged with
+/// its own.
+#[test]
+fn a_leaf_without_neighbours_goes_when_it_gets_some() {
+    let store = Store::in_memory(300);
+    let tree = store.create_tree();
+    // Separators within a group are long, so that inner nodes have few children.
+    let key = |n: u32| [&(n / 50).to_be_bytes()[..], &[b'k'; 1500], &n.to_be_bytes()].concat();
+    for n in 0..700 {
+        store.put(&tree, &key(n), &[1; 400]).unwrap();
+    }
+    assert!(with_cleaner(&store.pool, || verify_tree(&tree).unwrap().levels) >= 3);
+    for key in (0..600).map(key) {
+        store.remove(&tree, &key).unwrap();
+        store.run(|| tree.shrink(&key)).unwrap();
+        let empty = leaf_lengths(&store, &tree).into_iter().filter(|entries| *entries == 0).count();
+        assert_eq!(empty, 0);
+    }
+}
+
+/// Entries of each leaf.
+fn leaf_lengths(store: &Store, tree: &Tree) -> Vec<usize> {
+    let (mut lengths, mut from) = (Vec::new(), Bound::Unbounded);
+    loop {
+        let mut entries = 0;
+        let end = store.run(|| {
+            entries = 0;
+            tree.scan(from.as_ref().map(Vec::as_slice), Direction::Forward, |_, _| {
+                entries += 1;
+                ControlFlow::Continue(())
+            })
+        });
+        lengths.push(entries);
+        match end.unwrap() {
+            ScanEnd::Continue { separator, .. } => from = Bound::Included(separator.to_vec()),
+            ScanEnd::Exhausted | ScanEnd::Stopped => return lengths,
+        }
     }
 }

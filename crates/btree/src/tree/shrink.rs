@@ -49,6 +49,8 @@ fn merged_most(capacity: usize) -> usize {
 enum Level {
     Merged,
     Kept,
+    /// Underfull, and its parent has no other child.
+    Alone,
     /// It is the root's, and nothing is above.
     Root,
 }
@@ -74,6 +76,8 @@ impl Tree {
     pub fn shrink(&self, key: &[u8]) -> Attempt<bool> {
         let mut merged = false;
         let mut level = 0;
+        // The lowest node without a neighbour: it has one when a node above it has been merged.
+        let mut alone = None;
         let mut restarts = Restarts::new();
         loop {
             let mut mtr = Mtr::begin(&self.log, max_structure_bytes(self.space.page_size()))?;
@@ -83,7 +87,12 @@ impl Tree {
                 merged = true;
             }
             match outcome {
-                Some(Level::Merged | Level::Kept) => level += 1,
+                Some(Level::Merged) => level = alone.take().unwrap_or(level + 1),
+                Some(Level::Kept) => level += 1,
+                Some(Level::Alone) => {
+                    alone.get_or_insert(level);
+                    level += 1;
+                }
                 Some(Level::Root) => return Ok(merged),
                 None => restarts.pause(),
             }
@@ -111,6 +120,9 @@ impl Tree {
             let node = NodeView::new(mtr.page(parent));
             (node.child_position(key), node.slot_count())
         };
+        if count == 0 {
+            return Ok(Some(Level::Alone));
+        }
         // The left one of the pair: first together with the right neighbour, then with the left one.
         let lefts = [Some(position).filter(|_| position < count), position.checked_sub(1)];
         for left in lefts.into_iter().flatten() {

@@ -27,6 +27,7 @@ use palisade_base::{Blocked, Lsn, PageNo, TrxId};
 use palisade_buffer::{Page, PageRead};
 use parking_lot::Mutex;
 
+use crate::emptied::EmptiedLeaf;
 use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
 use crate::metrics;
@@ -68,7 +69,7 @@ const NOBODY: TrxId = TrxId(u64::MAX);
 const _: () = assert!(SINGLES > 1, "what purge looks at is not what is added to");
 
 /// How far a segment has been purged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Purged {
     /// First page of the chain.
     pub(crate) head: PageNo,
@@ -78,6 +79,21 @@ pub(crate) struct Purged {
     pub(crate) under_way: Option<UndoPtr>,
     /// Of that transaction's records.
     pub(crate) cycle: CycleGuard,
+    /// A leaf that is to be merged first.
+    pub(crate) emptied: EmptiedLeaf,
+}
+
+impl Purged {
+    /// Nothing of a chain that begins with this page.
+    pub(crate) fn nothing(head: PageNo) -> Self {
+        Purged {
+            head,
+            last: UndoPtr::NONE,
+            under_way: None,
+            cycle: CycleGuard::default(),
+            emptied: EmptiedLeaf::default(),
+        }
+    }
 }
 
 /// A transaction that has ended, or a run of them.
@@ -131,8 +147,7 @@ enum PageEnd {
 impl SegmentShared {
     /// A segment without history, which has one page.
     pub(crate) fn new(number: u16, head: PageNo) -> Self {
-        let purged = Purged { head, last: UndoPtr::NONE, under_way: None, cycle: CycleGuard::default() };
-        Self::with(number, purged, None)
+        Self::with(number, Purged::nothing(head), None)
     }
 
     /// A segment as a restart finds it: its tail, what that says, and who is in flight there.

@@ -150,12 +150,7 @@ impl UndoSpace {
                 let (page, at) = directory_place(space.page_size().bytes(), number);
                 let page = directory(page)?;
                 let last = UndoPtr::from_u64(page.u64_at(at + 8));
-                let purged = Purged {
-                    head: PageNo(page.u32_at(at)),
-                    last,
-                    under_way: None,
-                    cycle: CycleGuard::default(),
-                };
+                let purged = Purged { last, ..Purged::nothing(PageNo(page.u32_at(at))) };
                 Ok::<_, Blocked<Error>>((purged, PageNo(page.u32_at(at + 4))))
             })
         };
@@ -186,7 +181,7 @@ impl UndoSpace {
             return Err(corrupted(self.page_id(tail), "a transaction with an id that it cannot have"));
         }
         let in_flight = if is_free { None } else { Some(state.writer) };
-        let shared = SegmentShared::found(number, purged, tail, &state, in_flight);
+        let shared = SegmentShared::found(number, purged.clone(), tail, &state, in_flight);
         if purged.head == tail {
             // It is in memory.
             retry_blocking(|| shared.read_on(self, &purged, 1))?;
@@ -367,9 +362,9 @@ impl UndoSpace {
         note.ok_or_else(|| corrupted(self.page_id(DIRECTORY), "a prepared transaction without records"))
     }
 
-    /// Gives back the first page of a segment, which is not its tail: one mini-transaction. Gives how far the segment is
-    /// purged then. Waits for: pages.
-    pub(crate) fn free_head(&self, segment: &SegmentShared, purged: Purged) -> Attempt<Purged> {
+    /// Gives back the first page of a segment, which is not its tail, in one mini-transaction, and notes
+    /// that. Waits for: pages.
+    pub(crate) fn free_head(&self, segment: &SegmentShared, purged: &mut Purged) -> Attempt<()> {
         let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
         let page = mtr.exclusive(&self.space, purged.head).map_err(Blocked::up)?;
         let next = PageNo(mtr.page(page).u32_at(NEXT));
@@ -387,7 +382,8 @@ impl UndoSpace {
         self.freed.fetch_add(1, Ordering::Relaxed);
         metrics::TRX_UNDO_PAGES.subtract(1);
         metrics::PURGE_UNDO_LOG_PAGES.increment();
-        Ok(Purged { head: next, last, ..purged })
+        (purged.head, purged.last) = (next, last);
+        Ok(())
     }
 }
 
