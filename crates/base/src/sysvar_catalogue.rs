@@ -644,7 +644,7 @@ system_variables! {
     REPORT_USER = "report_user", Global, fixed, text(""), REPLICATION;
     REQUIRE_ROW_FORMAT = "require_row_format", Session, default_only, bool(false), "Only the default is taken: there is no replication yet.";
     REQUIRE_SECURE_TRANSPORT = "require_secure_transport", Global, dynamic, bool(false), "Whether only clients with TLS, and those of the Unix socket, come in.";
-    RESTRICT_FK_ON_NON_STANDARD_KEY = "restrict_fk_on_non_standard_key", Both, dynamic, bool(true), COMPATIBLE;
+    RESTRICT_FK_ON_NON_STANDARD_KEY = "restrict_fk_on_non_standard_key", Both, dynamic, bool(true), "Whether a new foreign key must refer to a whole unique key (6125); OFF: to any key that begins with its columns, with warning 6124.";
     RESULTSET_METADATA = "resultset_metadata", Session, default_only, one_of(&["NONE", "FULL"], 1), "Only the default is taken: result sets always have their metadata.";
     RPL_READ_SIZE = "rpl_read_size", Global, dynamic, uint(8192, 8192, 18446744073709547520, Bytes, 4096), REPLICATION;
     RPL_STOP_REPLICA_TIMEOUT = "rpl_stop_replica_timeout", Global, dynamic, uint(31536000, 2, 31536000, Seconds), REPLICATION;

@@ -102,6 +102,8 @@ session_variables! { |settings, system|
     sql_require_primary_key: bool = settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
     sql_auto_is_null: bool = settings.bool(sysvar::SQL_AUTO_IS_NULL),
     foreign_key_checks: bool = settings.bool(sysvar::FOREIGN_KEY_CHECKS),
+    /// `restrict_fk_on_non_standard_key`: a new foreign key must refer to a whole unique key.
+    restrict_foreign_keys: bool = settings.bool(sysvar::RESTRICT_FK_ON_NON_STANDARD_KEY),
     unique_checks: bool = settings.bool(sysvar::UNIQUE_CHECKS),
     /// `timestamp`, in microseconds since 1970, if it was set: what NOW() answers.
     timestamp_micros: Option<i64> = None,

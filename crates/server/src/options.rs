@@ -425,7 +425,8 @@ pub fn variables_document() -> String {
     let mut out = String::from(concat!(
         "# System variables\n\n",
         "Made from the declarations in crates/base/src/sysvar_catalogue.rs; a test of crates/server keeps it so.\n",
-        "A variable without effect is there for clients and option files that read or set it.\n\n",
+        "A variable without effect is there for clients and option files that read or set it; one that is given another\n",
+        "value than its default is answered with a warning, by SET with 1618.\n\n",
         "| name | scope | SET | default | meaning |\n|---|---|---|---|---|\n",
     ));
     let (without, with): (Vec<_>, Vec<_>) =

@@ -132,8 +132,6 @@ const ZERO: &[&str] = &[
     "Delayed_errors",
     "Delayed_insert_threads",
     "Delayed_writes",
-    "Deprecated_use_fk_on_non_standard_key_count",
-    "Deprecated_use_fk_on_non_standard_key_last_timestamp",
     "Error_log_buffered_bytes",
     "Error_log_buffered_events",
     "Error_log_expired_events",

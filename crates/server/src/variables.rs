@@ -10,8 +10,9 @@ use arc_swap::ArcSwap;
 use palisade_base::clock::{Clock as _, SystemClock};
 use palisade_base::error_catalogue::{
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCAL_VARIABLE, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NO_DEFAULT, ER_SQL_MODE_MERGED, ER_WARN_DEPRECATED_SQLMODE, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR,
-    ER_WRONG_VALUE_FOR_VAR,
+    ER_NO_DEFAULT, ER_SQL_MODE_MERGED, ER_WARN_DEPRECATED_SQLMODE, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT,
+    ER_WARN_DEPRECATED_WITH_NOTE, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    WARN_OPTION_IGNORED,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Kind, Place, Scope, Setting, Settings, Variable, VariableId, switches};
@@ -252,8 +253,9 @@ pub fn assign(
     if let (sysvar::SQL_MODE, Setting::Flags(modes)) = (id, &setting) {
         warn_of_modes(session, *modes);
     }
+    let warning = warning_of(id, &setting);
     match at {
-        Place::Session => session_variables::assign(session, id, setting),
+        Place::Session => session_variables::assign(session, id, setting)?,
         Place::Global => {
             let setting = match &setting {
                 Setting::Text(text) => {
@@ -295,8 +297,30 @@ pub fn assign(
             globals.set(id, setting);
             globals.sources.lock().insert(id, Source::set(Setter::of(session)));
             engine_variables::apply(engine, &globals.load(), id);
-            Ok(())
         }
+    }
+    warning.into_iter().for_each(|warning| session.state.warnings.warn(warning));
+    Ok(())
+}
+
+/// What is said of a value that has been set: that it changes nothing (1618), if it is not the default, as
+/// for an option; or that the variable is to go.
+fn warning_of(id: VariableId, setting: &Setting) -> Option<MysqlError> {
+    let variable = id.declaration();
+    if variable.has_no_effect() {
+        let is_default = *setting == variable.default_setting();
+        return (!is_default).then(|| mysql_error!(WARN_OPTION_IGNORED, variable.name));
+    }
+    match (id, setting) {
+        (sysvar::RESTRICT_FK_ON_NON_STANDARD_KEY, Setting::Bool(false)) => {
+            let note =
+                "Foreign key referring to non-unique or partial keys is unsafe and may break replication.";
+            Some(mysql_error!(ER_WARN_DEPRECATED_WITH_NOTE, variable.name, note))
+        }
+        (sysvar::RESTRICT_FK_ON_NON_STANDARD_KEY, _) => {
+            Some(mysql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, variable.name))
+        }
+        _ => None,
     }
 }
 
@@ -370,6 +394,7 @@ pub fn persisted_text(
     let setting = merge_switches(globals, Place::Global, id, setting, globals.load().get(id));
     // an option, when the server starts again
     check_taken(id, &setting)?;
+    warning_of(id, &setting).into_iter().for_each(|warning| session.state.warnings.warn(warning));
     Ok(kept_text(variable, &setting))
 }
 

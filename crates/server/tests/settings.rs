@@ -251,3 +251,29 @@ fn what_writes_or_logs_in_by_another_way_is_bound_as_well() {
     assert_eq!(answer[0], 0xff, "{}", answer.escape_ascii());
     assert_eq!(u16::from_le_bytes([answer[1], answer[2]]), 3032);
 }
+
+/// As an option with such a value is warned of in the log.
+#[test]
+fn a_value_that_changes_nothing_is_answered_with_a_warning() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    let warnings = |client: &mut Client| match client.query("SHOW WARNINGS") {
+        Answer::Rows(rows) => rows.into_iter().map(|row| row[2].clone().unwrap()).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    for (statement, ignored) in [
+        ("SET GLOBAL concurrent_insert = 'NEVER'", Some("concurrent_insert")),
+        ("SET GLOBAL concurrent_insert = DEFAULT", None),
+        ("SET GLOBAL innodb_old_blocks_time = 0", Some("innodb_old_blocks_time")),
+        ("SET SESSION unique_checks = 0", Some("unique_checks")),
+        ("SET SESSION unique_checks = 1", None),
+        ("SET PERSIST innodb_flush_sync = OFF", Some("innodb_flush_sync")),
+        ("SET PERSIST_ONLY innodb_buffer_pool_instances = 4", Some("innodb_buffer_pool_instances")),
+        ("SET PERSIST_ONLY innodb_buffer_pool_instances = DEFAULT", None),
+        ("SET GLOBAL innodb_lru_scan_depth = 2048", None),
+    ] {
+        assert_eq!(root.query(statement), Answer::Ok(0), "{statement}");
+        let expected: Vec<String> = ignored.iter().map(|name| format!("<{name}> option ignored")).collect();
+        assert_eq!(warnings(&mut root), expected, "{statement}");
+    }
+}

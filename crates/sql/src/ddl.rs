@@ -59,9 +59,11 @@ use palisade_parser::ast::{
 };
 use palisade_plan::bind::row_rules::RowRules;
 use palisade_session::virtual_tables::is_virtual_name;
+use palisade_session::work::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT};
 
 use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
+use self::foreign::Terms;
 use self::from_query::MadeColumn;
 use crate::dml::store::duplicate_entry;
 use crate::show::create;
@@ -220,10 +222,31 @@ impl Ddl<'_> {
         }
     }
 
+    /// What the foreign keys of a new table are checked for.
+    fn foreign_terms(&self) -> Terms<'static> {
+        let variables = &self.session.state.variables;
+        Terms {
+            old: None,
+            renamed: &[],
+            moves_to: None,
+            checked: variables.foreign_key_checks,
+            restricted: variables.restrict_foreign_keys,
+        }
+    }
+
     fn warn(&mut self, warnings: Vec<SqlError>) {
         for warning in warnings {
             self.session.state.warnings.warn(warning);
         }
+    }
+
+    /// Warns of foreign keys that are not standard, and counts them.
+    fn warn_of_keys(&mut self, warnings: Vec<SqlError>) {
+        if !warnings.is_empty() {
+            FOREIGN_KEYS_NOT_STANDARD.add(warnings.len() as u64);
+            FOREIGN_KEYS_NOT_STANDARD_AT.set(self.host.unix_micros().unsigned_abs());
+        }
+        self.warn(warnings);
     }
 
     async fn create_database(&mut self, statement: &CreateDatabase) -> SqlResult<Completion> {
@@ -394,13 +417,14 @@ impl Ddl<'_> {
         };
         self.check_names(&def, &name)?;
         self.check_primary_key(&def)?;
-        let checked = self.session.state.variables.foreign_key_checks;
         foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
-        foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
+        let terms = self.foreign_terms();
+        let key_warnings = foreign::check(&self.engine.dictionary(), &def, &name, terms)?;
         self.rules(&def)?;
         let def = TableDef { created_us: self.host.unix_micros(), ..def };
         self.engine.create_table(&lock, def).await?;
         self.warn(warnings);
+        self.warn_of_keys(key_warnings);
         Ok(Completion::default())
     }
 
@@ -515,23 +539,30 @@ impl Ddl<'_> {
             self.check_primary_key(&draft.def)?;
         }
         foreign::follow(&mut draft.def, &name, &draft.renamed_columns);
-        {
+        let terms = self.foreign_terms();
+        let key_warnings = {
             let (dictionary, old) = (self.engine.dictionary(), table.descriptor().def());
             for index in &draft.dropped_indexes {
-                foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
+                foreign::check_dropped_index(&dictionary, old, &draft.def, index, terms.restricted)?;
             }
-            let checked = self.session.state.variables.foreign_key_checks;
             foreign::name_parent_columns(&dictionary, &mut draft.def)?;
-            foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
+            let moves_to = match &*statement.actions {
+                [AlterAction::RenameTo(name)] => Some(name.name.as_str()),
+                _ => None,
+            };
+            let terms = Terms { old: Some(old), renamed: &draft.renamed_columns, moves_to, ..terms };
+            let key_warnings = foreign::check(&dictionary, &draft.def, &name, terms)?;
             if !draft.new_foreign_keys.is_empty() {
                 // MySQL checks rows by copying them
                 let checks = Effort::Copied(Reason::ForeignKeyChecks);
-                draft.effects.note(if checked { checks } else { Effort::Inplace });
+                draft.effects.note(if terms.checked { checks } else { Effort::Inplace });
             }
             draft.effects.renames_foreign = foreign::are_renamed(&dictionary, old, &draft.renamed_columns);
             draft.judge()?;
-        }
+            key_warnings
+        };
         self.find_orphans(&lock, &definer, table.descriptor().def(), &draft).await?;
+        self.warn_of_keys(key_warnings);
         let target = match &draft.new_name {
             Some(target) => {
                 Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)

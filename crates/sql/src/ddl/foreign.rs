@@ -2,7 +2,8 @@
 //!
 //! A foreign key names its parent; it may be there before the parent is (`foreign_key_checks=0`). It needs an index of
 //! its own table that begins with its columns, which is made if there is none, and a unique index of the parent over
-//! exactly the columns it refers to.
+//! exactly the columns it refers to. Where `restrict_fk_on_non_standard_key` is OFF, any index of the parent
+//! that begins with these columns will do; such a key is *not standard*.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
@@ -118,9 +119,20 @@ pub fn begins_with(index: &Index, columns: &[u16]) -> bool {
             .all(|(part, column)| part.column == *column && part.prefix.is_none())
 }
 
-/// The parent's unique index over exactly the columns that a foreign key refers to, in its order: `None` if there is
-/// none; and their places.
-pub fn parent_index(parent: &TableDef, key: &ForeignKey) -> Option<(usize, Vec<u16>)> {
+/// The index of a parent by which a foreign key finds its row.
+#[derive(Debug, Clone)]
+pub struct ParentIndex {
+    /// Its number.
+    pub index: usize,
+    /// The places of the columns that the key refers to.
+    pub places: Vec<u16>,
+    /// Whether it is unique and over exactly these columns: there is one row at most.
+    pub is_standard: bool,
+}
+
+/// The index by which a foreign key finds its parent, `None` if there is none: the unique one over exactly
+/// the columns that the key refers to, in its order; else one that begins with them.
+pub fn parent_index(parent: &TableDef, key: &ForeignKey) -> Option<ParentIndex> {
     let places: Option<Vec<u16>> = key
         .referenced_columns
         .iter()
@@ -129,7 +141,14 @@ pub fn parent_index(parent: &TableDef, key: &ForeignKey) -> Option<(usize, Vec<u
     let places = places?;
     let exact =
         |index: &Index| index.unique && index.parts.len() == places.len() && begins_with(index, &places);
-    parent.indexes.iter().position(exact).map(|index| (index, places))
+    let standard = parent.indexes.iter().position(exact);
+    let index = standard.or_else(|| parent.indexes.iter().position(|index| begins_with(index, &places)))?;
+    Some(ParentIndex { index, places, is_standard: standard.is_some() })
+}
+
+/// The unique index of a parent over exactly the columns that a foreign key refers to.
+pub fn standard_index(parent: &TableDef, key: &ForeignKey) -> Option<usize> {
+    parent_index(parent, key).filter(|found| found.is_standard).map(|found| found.index)
 }
 
 /// The parent of a foreign key of `def`: the table itself, or another of the dictionary.
@@ -203,15 +222,63 @@ pub fn follow(def: &mut TableDef, parent: &TableName, renamed: &Renamed) -> bool
     followed
 }
 
+/// What MySQL calls the index that a foreign key lacks which is not standard.
+const UNKNOWN_INDEX: &str = "<unknown key name>";
+
+/// What a definition is checked for.
+#[derive(Clone, Copy)]
+pub struct Terms<'a> {
+    /// What the table was, if it is altered.
+    pub old: Option<&'a TableDef>,
+    /// Columns that get another name.
+    pub renamed: &'a Renamed,
+    /// The table's new name, if the statement does nothing else.
+    pub moves_to: Option<&'a str>,
+    /// `foreign_key_checks`: parents that are not there are an error.
+    pub checked: bool,
+    /// `restrict_fk_on_non_standard_key`.
+    pub restricted: bool,
+}
+
+impl Terms<'_> {
+    /// A foreign key of the definition is not standard. A warning, if the key is a new one.
+    fn own_key(&self, key: &ForeignKey, parent: &TableDef) -> SqlResult<Option<SqlError>> {
+        let is_known = |old: &TableDef| old.foreign_keys.iter().any(|known| known.name == key.name);
+        if self.old.is_some_and(is_known) {
+            return Ok(None);
+        }
+        match self.restricted {
+            true => Err(mysql_error!(ER_FK_NO_UNIQUE_INDEX_PARENT, key.name, parent.name)),
+            false => Ok(Some(mysql_error!(ER_WARN_DEPRECATED_NON_STANDARD_KEY, key.name))),
+        }
+    }
+
+    /// Whether the statement does more to a table than to give it another name.
+    fn alters(&self) -> bool {
+        self.old.is_some() && self.moves_to.is_none()
+    }
+
+    /// The foreign key of another table that refers to this one is not standard. MySQL knows no name of what
+    /// such a key lacks.
+    fn key_of_child(&self, key: &ForeignKey, parent: &TableDef) -> SqlResult<SqlError> {
+        let parent = self.moves_to.unwrap_or(&parent.name);
+        match (self.restricted, self.alters()) {
+            (true, true) => Err(mysql_error!(ER_DROP_INDEX_FK, UNKNOWN_INDEX)),
+            (true, false) => Err(mysql_error!(ER_FK_NO_UNIQUE_INDEX_PARENT, key.name, parent)),
+            (false, _) => Ok(mysql_error!(ER_WARN_DEPRECATED_NON_STANDARD_KEY, key.name)),
+        }
+    }
+}
+
 /// Checks the foreign keys of a definition, and those of other tables that refer to it; `name` is the name it has in the
-/// dictionary. Parents that are not there are an error if `checked`.
+/// dictionary. Gives warnings.
 pub fn check(
     dictionary: &Dictionary,
     def: &TableDef,
     name: &TableName,
-    renamed: &Renamed,
-    checked: bool,
-) -> SqlResult<()> {
+    terms: Terms<'_>,
+) -> SqlResult<Vec<SqlError>> {
+    let (mut warnings, mut of_children) = (Vec::new(), Vec::new());
     for key in &def.foreign_keys {
         let nulls = key.on_delete == "SET NULL" || key.on_update == "SET NULL";
         let not_null = key.columns.iter().find(|column| !def.key_column(**column).nullable);
@@ -233,8 +300,11 @@ pub fn check(
         }
         check_actions(def, key)?;
         match parent_of(dictionary, def, key) {
-            Some(parent) => check_pair(def, key, parent)?,
-            None if checked => return Err(mysql_error!(ER_FK_CANNOT_OPEN_PARENT, key.referenced_table)),
+            Some(parent) if check_pair(def, key, parent)? => {}
+            Some(parent) => warnings.extend(terms.own_key(key, parent)?),
+            None if terms.checked => {
+                return Err(mysql_error!(ER_FK_CANNOT_OPEN_PARENT, key.referenced_table));
+            }
             None => {}
         }
     }
@@ -252,17 +322,24 @@ pub fn check(
             continue;
         }
         let mut child = child.def().clone();
-        follow(&mut child, name, renamed);
+        follow(&mut child, name, terms.renamed);
         for key in child.foreign_keys.iter().filter(refers) {
             if let Some(gone) =
                 key.referenced_columns.iter().find(|column| def.column_index(column).is_none())
             {
                 return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP_CHILD, gone, key.name, child.name));
             }
-            check_pair(&child, key, def)?;
+            if !check_pair(&child, key, def)? {
+                of_children.push(terms.key_of_child(key, def)?);
+            }
         }
     }
-    Ok(())
+    // Where a table is altered, MySQL looks at those of its children twice.
+    if terms.alters() {
+        warnings.extend(of_children.iter().cloned());
+    }
+    warnings.extend(of_children);
+    Ok(warnings)
 }
 
 /// What a foreign key does to rows happens behind the backs of the CHECK constraints (3823) and STORED columns (1215) that read
@@ -293,8 +370,8 @@ fn check_actions(def: &TableDef, key: &ForeignKey) -> SqlResult<()> {
     Ok(())
 }
 
-fn check_pair(child: &TableDef, key: &ForeignKey, parent: &TableDef) -> SqlResult<()> {
-    let mut places = Vec::with_capacity(key.columns.len());
+/// Checks a foreign key against its parent. Whether it is standard.
+fn check_pair(child: &TableDef, key: &ForeignKey, parent: &TableDef) -> SqlResult<bool> {
     for (place, referenced) in key.columns.iter().zip(&key.referenced_columns) {
         let column = child.columns.at(usize::from(*place))?;
         let Some(found) = parent.column_index(referenced) else {
@@ -303,16 +380,10 @@ fn check_pair(child: &TableDef, key: &ForeignKey, parent: &TableDef) -> SqlResul
         if !compatible(&column.sql_type, &parent.columns.at(found)?.sql_type) {
             return Err(mysql_error!(ER_FK_INCOMPATIBLE_COLUMNS, column.name, referenced, key.name));
         }
-        places.push(found as u16);
     }
-    if parent_index(parent, key).is_some() {
-        return Ok(());
-    }
-    let partial = parent.indexes.iter().any(|index| begins_with(index, &places));
-    Err(match partial {
-        true => mysql_error!(ER_FK_NO_UNIQUE_INDEX_PARENT, key.name, parent.name),
-        false => mysql_error!(ER_FK_NO_INDEX_PARENT, key.name, parent.name),
-    })
+    let found = parent_index(parent, key);
+    let found = found.ok_or_else(|| mysql_error!(ER_FK_NO_INDEX_PARENT, key.name, parent.name))?;
+    Ok(found.is_standard)
 }
 
 /// Whether values of the types are the same kind of key. Texts may differ in length.
@@ -363,28 +434,40 @@ pub fn check_truncate(dictionary: &Dictionary, name: &TableName) -> SqlResult<()
     Ok(())
 }
 
-/// 1553 if a foreign key needs an index that `def` no longer has; `index` is its name.
+/// 1553 if a foreign key needs an index that `def` no longer has; `index` is its name. If `restricted`, one
+/// that refers to a whole unique key needs such a one.
 pub fn check_dropped_index(
     dictionary: &Dictionary,
     old: &TableDef,
     def: &TableDef,
     index: &Index,
+    restricted: bool,
 ) -> SqlResult<()> {
+    let found = |parent: &TableDef, key: &ForeignKey| match restricted {
+        true => standard_index(parent, key).is_some(),
+        false => parent_index(parent, key).is_some(),
+    };
     let needed = || mysql_error!(ER_DROP_INDEX_FK, index.name);
     for key in &def.foreign_keys {
         if !def.indexes.iter().any(|index| begins_with(index, &key.columns)) {
             return Err(needed());
         }
     }
+    let mut failure = None;
     for child in dictionary.referring(&old.schema, &old.name) {
         for key in &child.foreign_keys {
             let refers = key.referenced_schema == old.schema && key.referenced_table == old.name;
-            if refers && parent_index(old, key).is_some() && parent_index(def, key).is_none() {
-                return Err(needed());
+            if refers && found(old, key) && !found(def, key) {
+                failure.get_or_insert_with(needed);
+            }
+            let lacks_unique =
+                |parent: &TableDef| parent_index(parent, key).is_some_and(|found| !found.is_standard);
+            if refers && restricted && lacks_unique(old) && lacks_unique(def) {
+                return Err(mysql_error!(ER_DROP_INDEX_FK, UNKNOWN_INDEX));
             }
         }
     }
-    Ok(())
+    failure.map_or(Ok(()), Err)
 }
 
 /// The tables that refer to the table called `name`.

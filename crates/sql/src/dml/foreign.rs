@@ -27,7 +27,7 @@ use palisade_plan::bind::scope::{Scope, Source};
 
 use super::collision;
 use super::store::{duplicate_entry, encode_row, value_in};
-use crate::ddl::foreign::{begins_with, parent_index};
+use crate::ddl::foreign::{ParentIndex, begins_with, parent_index};
 use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 
 /// Deepest cascade, the row that the statement changes included.
@@ -54,8 +54,8 @@ struct Member {
 #[derive(Debug)]
 struct Parent {
     key: ForeignKey,
-    /// The table it refers to, its unique index, and the places of the columns there; `None` if it is not there.
-    table: Option<(Arc<Table>, usize, Vec<u16>)>,
+    /// The table it refers to, and its index; `None` if it is not there.
+    table: Option<(Arc<Table>, ParentIndex)>,
 }
 
 /// A foreign key that refers to the table.
@@ -95,8 +95,8 @@ fn member(binder: &mut Binder<'_>, table: Arc<Table>, tables: &mut Vec<Arc<Table
     let parent = |key: &ForeignKey| {
         let found = binder.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
         let table = found.and_then(|parent| {
-            let (index, places) = parent_index(parent, key)?;
-            Some((parent.clone(), index, places))
+            let index = parent_index(parent, key)?;
+            Some((parent.clone(), index))
         });
         Parent { key: key.clone(), table }
     };
@@ -108,13 +108,13 @@ fn member(binder: &mut Binder<'_>, table: Arc<Table>, tables: &mut Vec<Arc<Table
                 continue;
             }
             let index = child.indexes.iter().position(|index| begins_with(index, &key.columns));
-            let (Some((_, columns)), Some(index)) = (parent_index(&table, key), index) else { continue };
+            let (Some(parent), Some(index)) = (parent_index(&table, key), index) else { continue };
             let member = tables.iter().position(|known| Arc::ptr_eq(known, child));
             let member = member.unwrap_or_else(|| {
                 tables.push(child.clone());
                 tables.len() - 1
             });
-            children.push(Child { member, key: number, columns, index });
+            children.push(Child { member, key: number, columns: parent.places, index });
         }
     }
     Ok(Member { rules: rules?, table, slot, parents, children })
@@ -212,8 +212,8 @@ impl Forbidden<'_> {
         let begins = || child.indexes.iter().position(|index| begins_with(index, &key.columns));
         let child_index = self.child_index.or_else(begins);
         let parent_index = self.parent.and_then(|parent| {
-            let (index, _) = parent_index(parent, key)?;
-            Some(parent.indexes.get(index)?.name.as_str())
+            let found = parent_index(parent, key)?;
+            Some(parent.indexes.get(found.index)?.name.as_str())
         });
         let text = |(value, ty): &(&Value, &SqlType)| match value {
             Value::Null => "NULL".to_owned(),
@@ -281,11 +281,12 @@ impl Family {
                     child: &member.table,
                     child_index: None,
                     key: &parent.key,
-                    parent: parent.table.as_ref().map(|(table, ..)| &**table),
+                    parent: parent.table.as_ref().map(|(table, _)| &**table),
                     values: typed_at(new, &member.table, columns)?,
                 })
             };
-            let Some((table, index, places)) = &parent.table else { return Err(missing()?.error(cx)) };
+            let Some((table, found)) = &parent.table else { return Err(missing()?.error(cx)) };
+            let ParentIndex { index, places, is_standard } = found;
             let mut search = Vec::new();
             key::search_key(table, *index, &values, &mut search).map_err(row_error)?;
             // A row may be its own parent.
@@ -297,12 +298,17 @@ impl Family {
                     continue;
                 }
             }
-            let mut found = RowBuf::new();
-            let there = drive(cx, |cx| {
-                let mode = ReadMode::Locked(LockMode::Shared, LockWait::Wait);
-                cx.transaction().point_read(table, *index, &search, mode, &mut found).map_err(Blocked::up)
-            })
-            .await?;
+            let there = if *is_standard {
+                let mut found = RowBuf::new();
+                drive(cx, |cx| {
+                    let mode = ReadMode::Locked(LockMode::Shared, LockWait::Wait);
+                    cx.transaction().point_read(table, *index, &search, mode, &mut found).map_err(Blocked::up)
+                })
+                .await?
+            } else {
+                // One of several rows will do.
+                !beginning_with(cx, table, *index, &search, LockMode::Shared, 1).await?.is_empty()
+            };
             if !there {
                 return Err(missing()?.error(cx));
             }
@@ -395,7 +401,7 @@ impl Family {
             // Another spelling of the same key changes nothing for those who refer to it.
             let parent = &self.members.at(member)?.table;
             let key = table.foreign_keys.at(child.key)?;
-            if let Some((index, _)) = parent_index(parent, key) {
+            if let Some(ParentIndex { index, .. }) = parent_index(parent, key) {
                 let (mut before, mut after) = (Vec::new(), Vec::new());
                 let new = at_places(new, &child.columns)?;
                 key::search_key(parent, index, &values, &mut before).map_err(row_error)?;
@@ -417,7 +423,7 @@ impl Family {
                 continue;
             }
             let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
-            if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
+            if !beginning_with(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
                 let parent = &self.members.at(step.member)?.table;
                 let forbidden = Forbidden {
                     side: Side::Parent,
@@ -449,7 +455,7 @@ impl Family {
                 }
                 let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
                 let found =
-                    children(cx, table, child.index, &search, LockMode::Exclusive, usize::MAX).await?;
+                    beginning_with(cx, table, child.index, &search, LockMode::Exclusive, usize::MAX).await?;
                 if !found.is_empty() && step.chain().count() >= MOST_DEPTH {
                     return Err(mysql_error!(ER_FK_DEPTH_EXCEEDED, MOST_DEPTH));
                 }
@@ -595,7 +601,7 @@ async fn again(
 }
 
 /// Rows whose key in `index` begins with `search`, locked; at most so many.
-async fn children(
+async fn beginning_with(
     cx: &mut ExecContext<'_, '_>,
     table: &Arc<Table>,
     index: usize,

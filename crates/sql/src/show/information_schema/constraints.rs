@@ -10,7 +10,7 @@ use palisade_session::virtual_tables::RowSource;
 
 use super::columns::escaped;
 use super::{Definition, Tables, by_table, catalog, number, shown_indexes, text, yes_no};
-use crate::ddl::foreign::parent_index;
+use crate::ddl::foreign::standard_index;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&check_constraints::DECL, |source, wanted| by_table(source, wanted, checks_of)),
@@ -104,11 +104,11 @@ struct ForeignKeySubject<'a> {
 }
 
 impl ForeignKeySubject<'_> {
-    /// The index of the other table that the key refers to.
+    /// The unique index of the other table that the key refers to.
     fn parent_index(&self) -> Value {
         let parent = self.dictionary.table(&self.key.referenced_schema, &self.key.referenced_table).ok();
         let index = parent.and_then(|parent| {
-            let (index, _) = parent_index(parent, self.key)?;
+            let index = standard_index(parent, self.key)?;
             Some(parent.indexes.get(index)?.name.clone())
         });
         index.map_or(Value::Null, text)
