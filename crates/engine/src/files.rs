@@ -19,12 +19,15 @@ use palisade_base::{PageId, PageNo, SpaceId};
 use palisade_buffer::{PageSize, page};
 use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
-use crate::FlushMethod;
+use crate::{Error, FlushMethod};
 
 /// The file that makes a directory a data directory.
 const MARKER: &str = "palisade.data";
 /// What it begins with; a line with the [size of a page](PAGE_SIZE_TEXT) follows, if that is not the default.
 const MARKER_TEXT: &str = "Palisade data directory, format 1\n";
+/// What comes before the number of the format, and that of this version.
+const FORMAT_TEXT: &str = "Palisade data directory, format ";
+const FORMAT: u32 = 1;
 /// What is in front of the size of a page, in bytes.
 const PAGE_SIZE_TEXT: &str = "page size ";
 /// No marker is longer.
@@ -71,7 +74,9 @@ pub(crate) enum Found {
     Data(PageSize),
     /// Nothing, or what an interrupted creation left.
     Nothing,
-    /// A data directory of another version, or somebody else's files.
+    /// A data directory of this other format.
+    Format(u32),
+    /// Files of something else, or a data directory whose marker is damaged.
     Foreign,
 }
 
@@ -86,6 +91,12 @@ fn marker(size: PageSize) -> String {
 /// The size of a page that a marker speaks of; `None` if it is not one.
 fn marked_size(text: &[u8]) -> Option<PageSize> {
     PageSize::ALL.into_iter().find(|size| marker(*size).as_bytes() == text)
+}
+
+/// The format that a marker speaks of, if it is a sound one of another version.
+fn marked_format(text: &[u8]) -> Option<u32> {
+    let (number, _) = std::str::from_utf8(text).ok()?.strip_prefix(FORMAT_TEXT)?.split_once('\n')?;
+    number.parse().ok().filter(|format| *format != FORMAT)
 }
 
 impl Files {
@@ -129,7 +140,17 @@ impl Files {
         let file = self.fs.open(&self.datadir.join(MARKER), OpenMode::EXISTING)?;
         let mut text = vec![0; (file.len()? as usize).min(MOST_MARKER)];
         file.read_at(&mut text, 0)?;
-        Ok(marked_size(&text).map_or(Found::Foreign, Found::Data))
+        let other = || marked_format(&text).map_or(Found::Foreign, Found::Format);
+        Ok(marked_size(&text).map_or_else(other, Found::Data))
+    }
+
+    /// Why a directory of another format is refused.
+    pub(crate) fn is_of_format(&self, format: u32) -> Error {
+        Error::Unusable(format!(
+            "{} is a data directory of format {format}, and this version has format {FORMAT}: start the version that \
+             wrote it, dump all databases (mysqldump --all-databases), and load the dump into a new data directory",
+            self.datadir.display()
+        ))
     }
 
     /// The size of the dictionary's pages, as the first of them show it that are whole, each with its number
@@ -381,5 +402,21 @@ mod tests {
             assert!(document.contains(name), "{name}");
         }
         assert!(document.contains(MARKER));
+    }
+
+    #[test]
+    fn a_marker_of_another_version_says_so() {
+        assert_eq!(MARKER_TEXT, format!("{FORMAT_TEXT}{FORMAT}\n"));
+        for size in PageSize::ALL {
+            let text = marker(size);
+            assert_eq!((marked_size(text.as_bytes()), marked_format(text.as_bytes())), (Some(size), None));
+            let later = text.replace("format 1", "format 12");
+            assert_eq!((marked_size(later.as_bytes()), marked_format(later.as_bytes())), (None, Some(12)));
+        }
+        for damaged in
+            ["", "Palisade data directory, format \n", "Palisade data directory, format 2", "palisade\n"]
+        {
+            assert_eq!((marked_size(damaged.as_bytes()), marked_format(damaged.as_bytes())), (None, None));
+        }
     }
 }

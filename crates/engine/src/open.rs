@@ -142,6 +142,7 @@ impl Engine {
                 let (base, trx) = create(config, files)?;
                 (base, trx, Vec::new(), Orphaned::default())
             }
+            Found::Format(format) => return Err(files.is_of_format(format)),
             Found::Foreign => {
                 return Err(Error::Unusable(format!(
                     "{} holds something else than a data directory of this version",

@@ -164,6 +164,7 @@ pub fn check_directory(
     };
     match found {
         Found::Data(_) => {}
+        Found::Format(format) => return Err(files.is_of_format(format)),
         _ if files.looks_like_data()? => report.found(Finding {
             severity: Severity::Damage,
             kind: Kind::Marker,
