@@ -5,7 +5,7 @@ mod client;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use client::process::Process;
+use client::process::{LoopDisk, Process};
 use client::{Answer, Client, PATIENCE, TestServer, number, run};
 use palisade_io::FaultFileSystem;
 
@@ -97,18 +97,14 @@ fn deletes_truncates_and_drops_go_on_and_their_room_is_used() {
     assert_eq!(client.query("INSERT INTO d.new VALUES (1)"), Answer::Ok(1));
 }
 
-#[test]
-fn a_small_file_system_that_is_full_is_emptied_by_deleting() {
-    let dir = tempfile::tempdir().unwrap();
-    let options = [
-        "--innodb-page-cleaners=1",
-        "--innodb-redo-log-capacity=8388608",
-        "--palisade-undo-reserve-size=4194304",
-    ];
-    let Some(server) = Process::start_on_small_disk(dir.path(), 80, &options) else {
-        println!("no file system can be mounted here: nothing is tested");
-        return;
-    };
+const OPTIONS: [&str; 3] = [
+    "--innodb-page-cleaners=1",
+    "--innodb-redo-log-capacity=8388608",
+    "--palisade-undo-reserve-size=4194304",
+];
+
+/// Fills the server's disk, empties it by deleting, and again by truncating and dropping.
+fn fill_and_empty(server: Process) {
     let mut client = server.connect();
     run(&mut client, &TABLES);
     let rows = fill(&mut client, 1_000_000);
@@ -121,4 +117,31 @@ fn a_small_file_system_that_is_full_is_emptied_by_deleting() {
     assert_eq!(client.query("CREATE TABLE d.new (id INT)"), Answer::Ok(0));
     let (status, lines) = server.terminate();
     assert!(status.success(), "{lines:?}");
+}
+
+#[test]
+fn a_small_file_system_that_is_full_is_emptied_by_deleting() {
+    let dir = tempfile::tempdir().unwrap();
+    match Process::start_on_small_disk(dir.path(), 80, &OPTIONS) {
+        Some(server) => fill_and_empty(server),
+        None => println!("skipped: no file system can be mounted here"),
+    }
+}
+
+#[test]
+fn a_full_ext4_is_emptied_by_deleting() {
+    on_loop_device("ext4");
+}
+
+#[test]
+fn a_full_xfs_is_emptied_by_deleting() {
+    on_loop_device("xfs");
+}
+
+fn on_loop_device(kind: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    match LoopDisk::new(kind, dir.path(), 80) {
+        Ok(disk) => fill_and_empty(disk.start(&OPTIONS)),
+        Err(reason) => println!("skipped: {reason}"),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -70,6 +70,12 @@ impl Process {
         Process { child, address, lines }
     }
 
+    /// A file as the server sees it, whatever is mounted for it alone.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        let root = format!("/proc/{}/root", self.child.id());
+        Path::new(&root).join(path.strip_prefix("/").unwrap_or(path))
+    }
+
     /// A connection, logged in as root.
     pub fn connect(&self) -> Client {
         let mut client = Client::connect(self.address);
@@ -95,5 +101,69 @@ impl Process {
     pub fn wait(mut self) -> (ExitStatus, Vec<String>) {
         let status = self.child.wait().unwrap();
         (status, self.lines.iter().collect())
+    }
+}
+
+/// A real file system, on a loop device over a file.
+pub struct LoopDisk {
+    image: PathBuf,
+    mount: PathBuf,
+    free_mib: u64,
+}
+
+/// Mounts the image for the program that follows alone, makes all but some KiB of it a file once, and becomes
+/// that program. The device goes with the mount.
+const MOUNT: &str = r#"
+image=$1 mount=$2 free=$3
+shift 3
+mount -o loop "$image" "$mount"
+if [ ! -e "$mount/data" ]; then
+    all=$(df -k --output=avail "$mount" | tail -1)
+    fallocate -l "$((all - free))KiB" "$mount/ballast"
+    mkdir "$mount/data"
+fi
+exec "$@"
+"#;
+
+impl LoopDisk {
+    /// A file system of this kind, `ext4` or `xfs`, with so many MiB free. Its file and where it is mounted
+    /// are in `dir`. An error says why the machine has no such thing.
+    pub fn new(kind: &str, dir: &Path, free_mib: u64) -> Result<LoopDisk, String> {
+        let disk = LoopDisk { image: dir.join("image"), mount: dir.join("mount"), free_mib };
+        std::fs::create_dir(&disk.mount).unwrap();
+        // XFS has at least 300 MiB.
+        std::fs::File::create(&disk.image).and_then(|image| image.set_len(400 << 20)).unwrap();
+        let mut make = Command::new(format!("mkfs.{kind}"));
+        succeeds(make.arg("-q").arg(&disk.image), &format!("{kind} cannot be made"))?;
+        succeeds(disk.mounted().arg("true"), "no file system can be mounted on a loop device")?;
+        Ok(disk)
+    }
+
+    /// Where the data directory is, for the server.
+    pub fn datadir(&self) -> PathBuf {
+        self.mount.join("data")
+    }
+
+    fn mounted(&self) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-e", "-c", MOUNT, "sh"]).args([&self.image, &self.mount]);
+        command.arg((self.free_mib << 10).to_string());
+        command
+    }
+
+    /// Starts the server over it.
+    pub fn start(&self, options: &[&str]) -> Process {
+        let mut command = self.mounted();
+        command.arg(env!("CARGO_BIN_EXE_palisade"));
+        Process::run(command, &self.datadir(), options, &[])
+    }
+}
+
+/// An error with what the program has printed, if it fails.
+fn succeeds(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("{what}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) => Err(format!("{what}: {error}")),
     }
 }
