@@ -53,6 +53,7 @@ use crate::flush_list::{Candidate, FlushList};
 use crate::frames::CLEAN;
 use crate::pacing::{Observation, Pacer, Plan, Reason};
 use crate::page_size::PageSize;
+use crate::planted::{Planted, makes};
 use crate::pool::{BufferPool, Core};
 use crate::sink::Batch;
 use crate::space::{Space, is_no_space};
@@ -234,7 +235,9 @@ impl Cleaner {
             return Ok(before);
         }
         self.batch.seal(core.tuning.compression_level(), core.blank);
-        if let Err(error) = core.log.flush_blocking(self.batch.newest_lsn()) {
+        if !makes(Planted::LogIsNotFirst)
+            && let Err(error) = core.log.flush_blocking(self.batch.newest_lsn())
+        {
             return Err(core.stop(&format!("the log is not durable: {error}")));
         }
         Ok(before + self.write_batch(core)?)
@@ -258,6 +261,9 @@ impl Cleaner {
                     return true;
                 }
                 if let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame) {
+                    if makes(Planted::MarksOfPagesGoEarly) {
+                        core.log.unregister_dirty(oldest);
+                    }
                     self.writing.push(Writing { space, id, frame, oldest, part });
                 }
                 false
@@ -358,7 +364,9 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
 
 /// The page is on disk, or its space is gone. Frees the frame if it lost its page meanwhile.
 fn end_write(core: &Core, page: &Writing) {
-    core.log.unregister_dirty(page.oldest);
+    if !makes(Planted::MarksOfPagesGoEarly) {
+        core.log.unregister_dirty(page.oldest);
+    }
     if core.frames.end_write(page.frame) {
         core.frames.give_free(page.frame);
     }

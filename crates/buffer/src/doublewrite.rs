@@ -57,6 +57,7 @@ pub use repair::{Directories, Repaired, SpaceFiles, repair};
 use crate::doublewrite::layout::{LIST_PLACE, Layout, MAX_PAGES, encode_list, file_name};
 use crate::metrics::{self, UnderWay};
 use crate::page_size::PageSize;
+use crate::planted::{Planted, makes};
 use crate::sink::{self, BatchPart, PageSink};
 
 /// Where a server's doublewrite files are, and their shape.
@@ -210,6 +211,9 @@ impl PageSink for Doublewrite {
     fn write(&self, lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
         assert!(lane < self.area.lanes && part.pages().len() <= self.area.pages, "a part fits its lane");
         let (file, layout, number) = self.area.lane(lane);
+        if makes(Planted::CopiesComeLate) {
+            part.write_in_place(queue)?;
+        }
         let pending = UnderWay::begin(&metrics::OS_PENDING_WRITES, 1);
         match self.keeps {
             Keeps::Copies => file.write_at(part.bytes(), layout.copies_at(number))?,
@@ -220,7 +224,9 @@ impl PageSink for Doublewrite {
         }
         drop(pending);
         metrics::OS_DATA_WRITES.increment();
-        sink::sync(queue, std::slice::from_ref(file))?;
+        if !makes(Planted::CopiesAreNotSynced) {
+            sink::sync(queue, std::slice::from_ref(file))?;
+        }
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(part.pages().len() as u64);
         part.write_in_place(queue)

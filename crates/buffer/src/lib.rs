@@ -42,6 +42,7 @@ pub mod packing;
 pub mod page;
 mod page_size;
 pub mod places;
+mod planted;
 pub mod pool;
 mod racy;
 mod requests;

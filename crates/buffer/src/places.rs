@@ -38,7 +38,6 @@ pub mod chunk;
 mod header;
 mod map;
 mod place;
-pub(crate) mod planted;
 mod rebuild;
 pub mod record;
 mod recovery;

@@ -44,6 +44,7 @@ mod group;
 mod inspect;
 mod log;
 mod metrics;
+mod planted;
 mod reader;
 mod ring;
 mod segments;

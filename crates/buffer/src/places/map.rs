@@ -51,9 +51,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::chunk::{self, BadChunk, CHUNK_PLACES, ChunkImage, SLOT};
 use super::header::{Header, read_head};
-use super::planted::{Planted, makes};
 use crate::error::{Corruption, Error};
 use crate::metrics::{self, UnderWay};
+use crate::planted::{Planted, makes};
 use crate::sink;
 
 /// Bytes of both slots of a chunk.

@@ -23,9 +23,9 @@ use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND, SLOT};
 use super::header::{Header, read_head};
 use super::map::{ChunkRead, read_chunk};
 use super::place::{MAX_BLOCKS, Place};
-use super::planted::{Planted, makes};
 use crate::page;
 use crate::page_size::PageSize;
+use crate::planted::{Planted, makes};
 use crate::stored;
 
 /// Blocks that are read at a time: no run crosses a multiple of these.

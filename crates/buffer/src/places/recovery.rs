@@ -21,11 +21,11 @@ use std::sync::Arc;
 use palisade_base::{Lsn, SpaceId};
 use palisade_log::{Log, LogReader};
 
-use super::planted::{Planted, makes};
 use super::record::{self, Placed};
 use super::sink::OutOfPlace;
 use super::store::PlaceStore;
 use crate::error::Error;
+use crate::planted::{Planted, makes};
 
 /// Why places cannot be recovered.
 #[derive(Debug, thiserror::Error)]

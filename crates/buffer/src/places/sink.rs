@@ -25,12 +25,12 @@ use palisade_log::{Credit, Log};
 use parking_lot::{Mutex, RwLock};
 
 use super::place::Place;
-use super::planted::{Planted, makes};
 use super::record::{self, MOST_PAGES, Placed};
 use super::store::{LogView, PlaceStore};
 use crate::error::Error;
 use crate::metrics;
 use crate::page_size::PageSize;
+use crate::planted::{Planted, makes};
 use crate::sink::{self, BatchPage, BatchPart, PageSink};
 use crate::space::is_no_space;
 use crate::stored::{Codec, Encoder};

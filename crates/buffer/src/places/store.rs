@@ -54,12 +54,12 @@ use super::blocks::Blocks;
 use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND};
 use super::map::{MapFile, OpenedMap, Written};
 use super::place::{MAX_BLOCKS, Place};
-use super::planted::{Planted, makes};
 use super::record::Placed;
 use crate::error::{Corruption, Error};
 use crate::metrics;
 use crate::page;
 use crate::page_size::PageSize;
+use crate::planted::{Planted, makes};
 
 /// A file has a free run for each so many pages.
 const PAGES_PER_SPARE: u32 = 12;

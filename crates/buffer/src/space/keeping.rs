@@ -10,7 +10,7 @@ use crate::error::{Corruption, Error};
 use crate::kept::KeptPage;
 use crate::metrics;
 use crate::page::PageRead;
-use crate::places::planted::{self, Planted};
+use crate::planted::{self, Planted};
 
 impl Space {
     /// Whether any of its pages may be kept.

@@ -7,6 +7,7 @@
 
 use super::*;
 use crate::Codec;
+use crate::planted::{self, Planted};
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, CrashKeeps, Fault};
 
@@ -202,4 +203,38 @@ fn without_doublewrite_torn_pages_stay_torn_and_are_noticed() {
         Err(error) => panic!("round {round}: {error}"),
     });
     assert!(torn, "the power cuts of this test tear no page: it proves nothing about doublewrite");
+}
+
+/// The canary of the tests before: in place, too, power cuts find each mistake.
+#[test]
+fn power_cuts_find_mistakes_planted_in_place() {
+    let seed = test_seed(24);
+    let is_found = |mistake: Planted, round: u64| {
+        // Holes come about where pages are compressed.
+        let is_packed = mistake == Planted::HoleIsTooLarge || round % 2 == 1;
+        let codecs: &[Codec] = if is_packed { &Codec::ALL } else { &[] };
+        let lives = || crash_and_recover(seed + round, 1 + round % 149, Sink::Doublewrite, codecs);
+        !matches!(std::panic::catch_unwind(lives), Ok(Ok(_)))
+    };
+    // With the round at which the first seed finds each, where the search begins.
+    let mistakes = [
+        (Planted::CopiesAreNotSynced, 22),
+        (Planted::CopiesComeLate, 24),
+        (Planted::PlacesAreNotSynced, 3),
+        (Planted::RepairIsNotSynced, 59),
+        (Planted::LogIsNotFirst, 6),
+        (Planted::MarksOfPagesGoEarly, 104),
+        (Planted::HoleIsTooLarge, 3),
+    ];
+    let mut unfound = Vec::new();
+    for (mistake, first) in mistakes {
+        planted::plant(&[mistake]);
+        let found = (first..first + 3000).find(|round| is_found(mistake, *round));
+        eprintln!("{mistake:?}: {found:?}");
+        if found.is_none() {
+            unfound.push(mistake);
+        }
+    }
+    planted::plant(&[]);
+    assert!(unfound.is_empty(), "{unfound:?}");
 }

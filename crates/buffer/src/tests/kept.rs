@@ -2,7 +2,7 @@
 
 use super::crash::crash_and_recover_keeping;
 use super::*;
-use crate::places::planted::{self, Planted};
+use crate::planted::{self, Planted};
 use crate::{Codec, Corruption, PageRead, metrics};
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, Fault};

@@ -4,7 +4,7 @@ use super::crash::{crash_and_recover, crash_and_recover_apart};
 use super::*;
 use crate::Codec;
 use crate::places::chunk::{self, ChunkImage, SLOT};
-use crate::places::planted::{self, Planted};
+use crate::planted::{self, Planted};
 use palisade_base::prng::test_seed;
 use palisade_io::CrashKeeps;
 

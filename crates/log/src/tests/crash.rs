@@ -1,6 +1,7 @@
 //! Power cuts at every change of a workload: what was reported durable is read back, in order, and nothing else.
 
 use super::*;
+use crate::planted::{self, Planted};
 use palisade_base::prng::test_seed;
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, File, Overlay, OverlayFileSystem};
 use std::io;
@@ -249,4 +250,41 @@ fn canary_a_disk_that_does_not_sync_is_found_out() {
         lives(&disk, lying, seed + round, |_| None).is_err()
     });
     assert!(found.count() > 10);
+}
+
+/// One round: lives of a log, one of which is cut short; whether something was lost or a whole log called
+/// damaged.
+fn is_found(seed: u64, round: u64) -> bool {
+    let seed = seed + round;
+    let cut = |life: u64| (life == round % 4).then_some((Call::Change, 1 + round % 149, Fault::Crash));
+    let outcome = std::panic::catch_unwind(|| {
+        let disk = Arc::new(FaultFileSystem::new(seed));
+        lives(&disk, disk.clone(), seed, cut)
+    });
+    !matches!(outcome, Ok(Ok(_)))
+}
+
+/// The canary of the tests before: they find each mistake.
+#[test]
+fn power_cuts_find_planted_mistakes() {
+    let seed = test_seed(2025);
+    assert!((0..100).all(|round| !is_found(seed, round)), "without a mistake nothing is lost");
+    // With the round at which the first seed finds each, where the search begins.
+    let mistakes = [
+        (Planted::FlushIsNotSynced, 0),
+        (Planted::LastSegmentIsSynced, 19),
+        (Planted::GroupVouchesForItself, 18),
+        (Planted::CheckpointIsNotSynced, 1120),
+    ];
+    let mut unfound = Vec::new();
+    for (mistake, first) in mistakes {
+        planted::plant(&[mistake]);
+        let found = (first..first + 3000).find(|round| is_found(seed, *round));
+        eprintln!("{mistake:?}: {found:?}");
+        if found.is_none() {
+            unfound.push(mistake);
+        }
+    }
+    planted::plant(&[]);
+    assert!(unfound.is_empty(), "{unfound:?}");
 }

@@ -1,11 +1,9 @@
-//! Mistakes that tests can have the store make, to see that they are found; and a log that seems full.
+//! Mistakes that tests can have the pool make, to see that they are found; and a log that seems full.
 //!
 //! They are those that a later change could make by accident. Of each the simulated power cuts must find a
 //! seed at which a page is lost or wrong, or the test of the power cuts proves nothing.
 
-/// A mistake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Planted {
+palisade_base::planted_mistakes! {
     /// The record is appended before the runs are durable.
     DataIsNotSynced,
     /// The record's places count, and old runs are free, before it is durable.
@@ -42,27 +40,18 @@ pub(crate) enum Planted {
     KeptMarksMove,
     /// No mistake: the log takes no records.
     NoCredit,
-}
-
-#[cfg(test)]
-thread_local! {
-    static PLANTED: std::cell::RefCell<Vec<Planted>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-/// Whether the calling thread makes this mistake.
-#[cfg(test)]
-pub(crate) fn makes(mistake: Planted) -> bool {
-    PLANTED.with_borrow(|planted| planted.contains(&mistake))
-}
-
-/// Without tests there are none.
-#[cfg(not(test))]
-pub(crate) const fn makes(_: Planted) -> bool {
-    false
-}
-
-/// The calling thread makes these mistakes from now on.
-#[cfg(test)]
-pub(crate) fn plant(mistakes: &[Planted]) {
-    PLANTED.set(mistakes.to_vec());
+    /// Copies are not durable when their pages are overwritten.
+    CopiesAreNotSynced,
+    /// Pages are overwritten before their copies are there.
+    CopiesComeLate,
+    /// A lane is used again before the pages in place are durable.
+    PlacesAreNotSynced,
+    /// What a repair has restored is not durable when lanes are used again.
+    RepairIsNotSynced,
+    /// Pages are written before the log that speaks of them is durable.
+    LogIsNotFirst,
+    /// A page that is about to be written has no mark any more.
+    MarksOfPagesGoEarly,
+    /// A hole begins before the page in front of it ends.
+    HoleIsTooLarge,
 }
