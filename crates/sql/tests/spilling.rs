@@ -351,6 +351,63 @@ fn recursions_know_their_rows_by_keys_in_files() {
     assert_eq!(client.run(numbers), "9000 40504500 7200000");
 }
 
+/// Windows with a bound on a rank, over as many rows as `FROM`.
+const FIRST_RANKS: &[&str] = &[
+    "SELECT x.a, y.a b, x.l, RANK() OVER (PARTITION BY x.g ORDER BY x.u, y.a) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (PARTITION BY x.g ORDER BY x.e) r FROM",
+    "SELECT x.a, y.a b, DENSE_RANK() OVER (PARTITION BY x.e ORDER BY x.f DESC) r FROM",
+    "SELECT x.a, y.a b, RANK() OVER (PARTITION BY x.s ORDER BY x.t DESC, x.d) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (ORDER BY x.s DESC) r, LAG(x.u, 2) OVER (ORDER BY x.s DESC) p FROM",
+    "SELECT x.a, y.a b, RANK() OVER (ORDER BY CONCAT(x.s, x.e)) r, SUM(x.u) OVER (ORDER BY CONCAT(x.s, x.e)) p FROM",
+    "SELECT x.a, y.a b, DENSE_RANK() OVER (PARTITION BY x.b % 7 ORDER BY x.d) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (PARTITION BY x.a ORDER BY y.u) r FROM",
+    "SELECT x.a, y.a b, RANK() OVER (PARTITION BY y.a ORDER BY x.l) r FROM",
+];
+
+/// The rows of which a window is told that they are wanted are those that are so of all.
+#[test]
+fn first_rows_of_windows_are_those_of_all() {
+    let (_, files, mut client) = world();
+    let from = "n x JOIN n y ON y.a < 3";
+    for window in FIRST_RANKS {
+        for (most, is_spilled) in [(3, false), (900, false), (3, true), (400, true)] {
+            let asked = |hint: &str| {
+                format!("SELECT {hint} * FROM ({window} {from}) d WHERE r <= {most} ORDER BY r, a, b")
+            };
+            if is_spilled {
+                spill(&mut client)
+            } else {
+                keep(&mut client)
+            }
+            let expected = client.run(&asked("/*+ NO_DERIVED_CONDITION_PUSHDOWN(d) */"));
+            let answer = client.run(&asked(""));
+            assert!(answer == expected, "{}: {answer:.300} is not {expected:.300}", asked(""));
+            assert!(!left_over(&files), "{window}");
+        }
+    }
+    for (window, order) in [
+        ("ROW_NUMBER() OVER (ORDER BY x.s, x.a)", "x.s"),
+        ("RANK() OVER (PARTITION BY x.g ORDER BY x.u DESC)", "x.g, x.u DESC"),
+        ("DENSE_RANK() OVER (ORDER BY x.f)", "2"),
+        ("ROW_NUMBER() OVER (ORDER BY x.e, y.a)", "x.e, 2"),
+    ] {
+        let statement = format!("SELECT x.a, {window} r FROM {from} ORDER BY {order}");
+        for (passed, given, is_spilled) in [(0, 5, false), (300, 50, false), (7000, 2000, true)] {
+            if is_spilled {
+                spill(&mut client)
+            } else {
+                keep(&mut client)
+            }
+            let all = client.run(&statement);
+            let expected: Vec<&str> = all.split("; ").skip(passed).take(given).collect();
+            let answer = client.run(&format!("{statement} LIMIT {given} OFFSET {passed}"));
+            assert!(answer == expected.join("; "), "{statement}: {passed}, {given}: {answer:.300}");
+        }
+        let plan = client.run(&format!("EXPLAIN FORMAT=TREE {statement} LIMIT 5"));
+        assert!(!plan.contains("-> Sort: r") && plan.matches("-> Sort").count() <= 1, "{plan}");
+    }
+}
+
 /// A derived table that is read once needs no memory for its rows. Where an expression has effects they come
 /// before the rows are used.
 #[test]
