@@ -356,7 +356,7 @@ impl WindowState {
                     return Ok(Reason::Enough);
                 }
                 if !has_order {
-                    self.rows.make_room(cx, memory(cx))?;
+                    self.rows.make_room(cx, memory(cx), memory(cx))?;
                     self.has_ended |= self.first.is_enough(self.rows.len());
                 }
                 if self.has_ended || !self.input.next(input, cx)? {

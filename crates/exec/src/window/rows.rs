@@ -130,11 +130,11 @@ impl Rows {
         self.pages.is_some()
     }
 
-    /// Is called after each row that was added, in its order: goes to a file if they take more memory than
-    /// they may. May ask to wait, and is called again then before anything else.
-    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize) -> SqlAttempt<()> {
+    /// Is called after each row that was added, in its order: goes to a file if they take more than `held`
+    /// bytes of the memory of the operator. May ask to wait, and is called again then before anything else.
+    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize, held: usize) -> SqlAttempt<()> {
         match &self.pages {
-            None if self.size() <= memory => return Ok(()),
+            None if self.size() <= held => return Ok(()),
             None => {
                 self.pages =
                     Some(Box::new(Pages::new(cx, (self.layout.computed, self.slots.width()), memory)))
