@@ -5,6 +5,7 @@
 //! | [`ids`] | [`Lsn`], [`SpaceId`], [`PageNo`], [`PageId`], [`TrxId`] |
 //! | [`event`] | [`Event`], the one-shot future everything waits on, and [`Blocked`], "release everything and wait for this" |
 //! | [`turn`] | [`Turn`](turn::Turn), the word by which many threads call something that one at a time serves |
+//! | [`seats`] | [`Seats`](seats::Seats), in which tasks work for one that may leave at any time |
 //! | [`codec`] | little-endian and variable-length integers in byte slices; reading never panics |
 //! | [`bytes`] | what two strings of bytes have in common |
 //! | [`checksum`] | CRC-32C |
@@ -32,6 +33,7 @@ pub mod metric;
 pub mod monitor;
 mod planted;
 pub mod prng;
+pub mod seats;
 pub mod sysvar;
 pub mod sysvar_catalogue;
 pub mod turn;

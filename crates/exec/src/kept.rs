@@ -137,6 +137,14 @@ impl Chunks {
         bytes.ok_or_else(|| SqlError::internal("a row that is kept has a place"))
     }
 
+    /// Takes out what was put in last.
+    fn drop_last(&mut self, place: Place) {
+        if let Some(chunk) = self.chunks.get_mut(place.chunk as usize) {
+            self.len -= chunk.len().saturating_sub(place.start as usize);
+            chunk.truncate(place.start as usize);
+        }
+    }
+
     /// Bytes of the chunks: of the last one all that it has room for.
     fn size(&self) -> usize {
         match self.chunks.len() {
@@ -268,6 +276,20 @@ impl KeptRows {
         Ok(())
     }
 
+    /// Takes out the row that was put in last.
+    pub fn drop_last(&mut self) {
+        for _ in 0..self.width {
+            match self.cells.pop().map(|cell| (cell, cell.as_other())) {
+                Some((cell, None)) => self.bytes.drop_last(cell.place()),
+                Some((_, Some(_))) => {
+                    let other = self.others.pop();
+                    self.others_size = self.others_size.saturating_sub(other.map_or(0, |slot| slot.size()));
+                }
+                None => {}
+            }
+        }
+    }
+
     /// Room for rows of the same slots, without any.
     pub fn like(&self) -> KeptRows {
         let (tables, excerpts) = (self.tables.clone(), self.excerpts.clone());
@@ -386,6 +408,18 @@ fn table_of(known: &Option<Arc<Table>>) -> SqlResult<&Arc<Table>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_put_in_last_can_be_taken_out() {
+        let mut chunks = Chunks::default();
+        let first = chunks.push(3, |out| out.extend_from_slice(b"row")).unwrap();
+        let known = chunks.len;
+        for _ in 0..3 {
+            let last = chunks.push(5, |out| out.extend_from_slice(b"other")).unwrap();
+            chunks.drop_last(last);
+            assert_eq!((chunks.len, chunks.get(first).unwrap()), (known, &b"row"[..]));
+        }
+    }
 
     #[test]
     fn chunks_that_are_emptied_again_and_again_do_not_pile_up() {

@@ -28,9 +28,10 @@
 //!
 //! A part runs as a task of its own, on a thread that computes, and nothing that it has is the statement's:
 //! what it evaluates with is a copy, and it reads with the statement's snapshot by a [reader]. As that must
-//! not outlive the statement's transaction, a part is in a *seat* that both share. The task locks the seat
-//! for a step, a millisecond or so; when the statement lets go of its [`Parts`], at its end or because it was
-//! killed, it takes the parts out of their seats, and a task that finds its seat empty ends.
+//! not outlive the statement's transaction, a part is in a [seat](palisade_base::seats) that both share. The
+//! task locks the seat for a step, a millisecond or so; when the statement lets go of its [`Parts`], at its
+//! end or because it was killed, it takes the parts out of their seats, and a task that finds its seat empty
+//! ends.
 //!
 //! What the parts allocate counts for their statement: each part knows what the others and the statement
 //! hold, and ends the statement as the statement itself would. What is handed in counts for the statement
@@ -41,12 +42,12 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use palisade_base::Blocked;
 use palisade_base::event::yield_now;
-use palisade_base::{Blocked, Event};
+use palisade_base::seats::{Look, Seats, Step, Turn};
 use palisade_catalog::Value;
 use palisade_engine::{KeyRange, Transaction};
 use palisade_expr::aggregate::Accumulator;
@@ -87,34 +88,9 @@ struct Shared {
     /// The output slot of the grouping, by which it is found in the plan.
     slot: usize,
     pieces: Vec<KeyRange>,
-    /// The next piece to be taken.
-    next: AtomicUsize,
-    /// The first piece that has failed.
-    failed: AtomicUsize,
-    seats: Vec<Seat>,
+    seats: Seats<Part, HandedIn, SqlError>,
     /// Bytes that the statement held when the parts began.
     held: i64,
-    outcome: Mutex<Outcome>,
-}
-
-#[derive(Default)]
-struct Seat {
-    part: Mutex<Option<Box<Part>>>,
-    /// Bytes that it holds.
-    held: AtomicI64,
-}
-
-/// What has come of the parts so far.
-#[derive(Default)]
-struct Outcome {
-    /// Parts that have not ended.
-    left: usize,
-    /// Happens when a piece is done, or a part ends.
-    progress: Event,
-    handed_in: Vec<HandedIn>,
-    failure: Option<(usize, SqlError)>,
-    /// There was no memory for all groups of a part.
-    is_too_large: bool,
 }
 
 /// What a part has added up.
@@ -152,22 +128,6 @@ struct Part {
     in_part: InPart,
 }
 
-/// What a part's task does next.
-enum Turn {
-    Again,
-    Wait(Event),
-    Over,
-}
-
-/// What the statement finds when it looks at its parts.
-pub(super) enum Look {
-    /// They are at work.
-    Wait(Event),
-    /// There was no memory for their groups.
-    TooLarge,
-    Done(Vec<HandedIn>),
-}
-
 /// A part reads no virtual tables.
 struct NoTables;
 
@@ -179,10 +139,6 @@ impl DictionaryTables for NoTables {
     fn rows(&self, _: &TableDecl, _: &RowSource<'_>, _: &Wanted) -> Option<Rows> {
         None
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Parts {
@@ -231,18 +187,16 @@ impl Parts {
             return Ok(None);
         }
         let tables = tables(plan.input);
-        let mut seats = Vec::with_capacity(threads);
+        let mut parts = Vec::with_capacity(threads);
         for number in 0..threads {
             let Some(reader) = cx.transaction().reader(&tables).map_err(Blocked::up)? else {
                 return Ok(None);
             };
-            let part = Mutex::new(Some(Box::new(Part::new(cx, plan, reader, (number, threads)))));
-            seats.push(Seat { part, held: AtomicI64::new(0) });
+            parts.push(Part::new(cx, plan, reader, (number, threads)));
         }
-        let outcome = Mutex::new(Outcome { left: seats.len(), ..Outcome::default() });
-        let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let seats = Seats::new(parts, pieces.len());
         let (slot, held) = (plan.slot, cx.session.memory.held());
-        let shared = Arc::new(Shared { plan: whole, slot, pieces, next, failed, seats, held, outcome });
+        let shared = Arc::new(Shared { plan: whole, slot, pieces, seats, held });
         let parts = Parts { shared: shared.clone(), ranges: count };
         for number in 0..threads {
             let shared = shared.clone();
@@ -261,26 +215,18 @@ impl Parts {
     }
 
     /// How far they are; fails once all have ended if one of them has failed.
-    pub(super) fn look(&self) -> Result<Look, SqlError> {
-        let mut outcome = locked(&self.shared.outcome);
-        if outcome.left > 0 {
-            return Ok(Look::Wait(outcome.progress.clone()));
+    pub(super) fn look(&self) -> Result<Look<HandedIn>, SqlError> {
+        let look = self.shared.seats.look()?;
+        if let Look::Done(handed_in) | Look::TooLarge(handed_in) = &look {
+            handed_in.iter().for_each(|part| Memory::take_over(part.held));
         }
-        if let Some((_, error)) = outcome.failure.take() {
-            return Err(error);
-        }
-        let handed_in = std::mem::take(&mut outcome.handed_in);
-        handed_in.iter().for_each(|part| Memory::take_over(part.held));
-        Ok(if outcome.is_too_large { Look::TooLarge } else { Look::Done(handed_in) })
+        Ok(look)
     }
 }
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        for seat in &self.shared.seats {
-            let part = locked(&seat.part).take();
-            drop(part);
-        }
+        self.shared.seats.close();
     }
 }
 
@@ -388,103 +334,19 @@ struct Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        let Some(seat) = self.shared.seats.get(self.number) else { return };
-        // It is gone before the seat is free: the statement may end as soon as it finds the seat empty.
-        let mut place = locked(&seat.part);
-        let was_left = place.take().is_some();
-        drop(place);
-        if was_left {
-            self.shared.fail(0, SqlError::internal("a part of the statement did not come to its end"));
-            self.shared.end(None);
-        }
+        let error = || SqlError::internal("a part of the statement did not come to its end");
+        self.shared.seats.abandon(self.number, error);
     }
 }
 
 impl Task {
     /// Goes on for as long as one may at a stretch.
     fn step(&self, host: &dyn Environment) -> Turn {
-        let Some(seat) = self.shared.seats.get(self.number) else { return Turn::Over };
-        let mut place = locked(&seat.part);
-        let Some(part) = &mut *place else { return Turn::Over };
-        if !std::mem::replace(&mut part.has_begun, true) {
-            part.session.memory.begin();
-        }
-        part.session.memory.set_others(self.shared.held_beside(self.number));
-        let advanced = part.advance(&self.shared, host);
-        seat.held.store(part.session.memory.held(), Ordering::Relaxed);
-        match advanced {
-            Ok(true) => self.shared.note_progress(),
-            Ok(false) => return self.end(place, true),
-            Err(Blocked::Wait(event)) => {
-                if part.last_sign.elapsed() >= SIGN_EVERY {
-                    part.last_sign = Instant::now();
-                    self.shared.note_progress();
-                }
-                return Turn::Wait(event);
-            }
-            Err(Blocked::Error(error)) => {
-                match part.in_part.has_overflowed {
-                    true => self.shared.overflow(),
-                    false => self.shared.fail(part.piece.unwrap_or(0), error),
-                }
-                return self.end(place, false);
-            }
-        }
-        Turn::Again
-    }
-
-    /// The part has ended, and hands in what it has if that is of use.
-    fn end(&self, mut place: MutexGuard<'_, Option<Box<Part>>>, is_of_use: bool) -> Turn {
-        let Some(part) = place.take() else { return Turn::Over };
-        let Part { session, transaction, ends, warnings, work, groups, .. } = *part;
-        // It is gone before the seat is free: the statement may end as soon as it finds the seat empty.
-        drop(transaction);
-        drop(place);
-        let memory = session.memory;
-        let handed_in = is_of_use.then(|| {
-            let groups = groups.into_groups();
-            let held = memory.held();
-            HandedIn { groups, ends, warnings, work, memory, held }
-        });
-        self.shared.end(handed_in);
-        Turn::Over
-    }
-}
-
-impl Shared {
-    /// Bytes that the statement holds without the part in a seat.
-    fn held_beside(&self, number: usize) -> i64 {
-        let others = self.seats.iter().enumerate().filter(|(other, _)| *other != number);
-        self.held + others.map(|(_, seat)| seat.held.load(Ordering::Relaxed)).sum::<i64>()
-    }
-
-    /// A part has ended.
-    fn end(&self, handed_in: Option<HandedIn>) {
-        let mut outcome = locked(&self.outcome);
-        outcome.handed_in.extend(handed_in);
-        outcome.left = outcome.left.saturating_sub(1);
-        drop(outcome);
-        self.note_progress();
-    }
-
-    fn note_progress(&self) {
-        let progress = std::mem::take(&mut locked(&self.outcome).progress);
-        progress.complete();
-    }
-
-    /// A piece has failed: those behind it are of no use any more.
-    fn fail(&self, piece: usize, error: SqlError) {
-        self.failed.fetch_min(piece, Ordering::Relaxed);
-        let failure = &mut locked(&self.outcome).failure;
-        if failure.as_ref().is_none_or(|(first, _)| piece < *first) {
-            *failure = Some((piece, error));
-        }
-    }
-
-    /// A part has no memory for its groups: nothing is of use any more.
-    fn overflow(&self) {
-        self.failed.store(0, Ordering::Relaxed);
-        locked(&self.outcome).is_too_large = true;
+        let go_on = |part: &mut Part, beside: i64| {
+            let step = part.step(&self.shared, host, beside);
+            (step, part.session.memory.held())
+        };
+        self.shared.seats.step(self.number, go_on, Part::leave)
     }
 }
 
@@ -531,6 +393,36 @@ impl Part {
         }
     }
 
+    /// Goes on for as long as one may at a stretch; the other parts hold so many bytes.
+    fn step(&mut self, shared: &Shared, host: &dyn Environment, beside: i64) -> Step<SqlError> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.session.memory.begin();
+        }
+        self.session.memory.set_others(shared.held + beside);
+        match self.advance(shared, host) {
+            Ok(true) => Step::PieceDone,
+            Ok(false) => Step::Done,
+            Err(Blocked::Wait(event)) => {
+                let is_sign = self.last_sign.elapsed() >= SIGN_EVERY;
+                if is_sign {
+                    self.last_sign = Instant::now();
+                }
+                Step::Wait { event, is_sign }
+            }
+            Err(Blocked::Error(_)) if self.in_part.has_overflowed => Step::TooLarge,
+            Err(Blocked::Error(error)) => Step::Failed(self.piece.unwrap_or(0), error),
+        }
+    }
+
+    /// Gives up the transaction, and gives what has been added up.
+    fn leave(self) -> HandedIn {
+        let Part { session, transaction, ends, warnings, work, groups, .. } = self;
+        drop(transaction);
+        let (memory, groups) = (session.memory, groups.into_groups());
+        let held = memory.held();
+        HandedIn { groups, ends, warnings, work, memory, held }
+    }
+
     /// Reads on; true when the piece has been read, false if there is none left.
     fn advance(&mut self, shared: &Shared, host: &dyn Environment) -> SqlAttempt<bool> {
         let Some(plan) = find(&shared.plan, shared.slot) else { return Ok(false) };
@@ -538,7 +430,7 @@ impl Part {
             Some(piece) => piece,
             None if self.number > 0 && host.is_busy() => return Ok(false),
             None => {
-                let piece = shared.next.fetch_add(1, Ordering::Relaxed);
+                let Some(piece) = shared.seats.take_piece() else { return Ok(false) };
                 let Some(range) = shared.pieces.get(piece) else { return Ok(false) };
                 self.groups.begin_piece(range.clone());
                 // The first piece is the first one of the part that has it.
@@ -547,7 +439,7 @@ impl Part {
                 piece
             }
         };
-        if piece >= shared.failed.load(Ordering::Relaxed) {
+        if shared.seats.is_in_vain(piece) {
             return Ok(false);
         }
         let Some(engine) = self.transaction.as_ref().map(|transaction| transaction.engine().clone()) else {

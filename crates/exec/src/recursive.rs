@@ -3,19 +3,19 @@
 //!
 //! The rows of the round before are the *working table*, which the steps read through
 //! [`Operator::Working`](palisade_plan::Operator::Working). The result is complete before its first row is
-//! given. Both go to a [file](super::spill::list) when they take more memory than they may; the keys by which
-//! UNION without ALL knows the rows that there have been are in memory.
+//! given. Both go to a [file](super::spill::list) when they take more memory than they may, and so do the
+//! [keys](super::spill::known) by which UNION without ALL knows the rows that there have been.
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
-use palisade_expr::keys::KeyIndex;
 use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
 use palisade_plan::{Query, Recursion};
 
 use super::distinct::append_row_key;
 use super::sort::wanted_rows;
+use super::spill::known::KnownKeys;
 use super::spill::list::{RowCursor, RowList};
 use super::{ExecContext, KeptRow, State, next_passing};
 
@@ -37,7 +37,8 @@ pub struct RecursiveState {
     /// All parts of the round have given their rows.
     is_round_over: bool,
     rounds: u64,
-    seen: KeyIndex,
+    /// Of UNION without ALL.
+    known: KnownKeys,
     key: Vec<u8>,
     /// Rows that are passed over, and how many are wanted with them, once known.
     wanted: Option<(usize, usize)>,
@@ -95,13 +96,19 @@ impl RecursiveState {
         if self.has_ended || self.count >= wanted {
             self.rows.finish(cx)?;
             self.complete = true;
-            self.seen.clear();
+            self.known = KnownKeys::default();
             if let Some(working) = cx.execution.working.get_mut(plan.table) {
                 working.clear();
             }
             return Ok(());
         }
         self.round.make_room(cx)?;
+        if plan.distinct
+            && let Some(row) = self.known.next_waiting(cx, self.is_round_over)?
+        {
+            self.add(row);
+            return cx.take_turns(1);
+        }
         if self.is_round_over {
             return self.begin_round(cx, plan);
         }
@@ -133,15 +140,20 @@ impl RecursiveState {
             self.key.clear();
             let key = &mut self.key;
             cx.lend().in_one_go(|cx| cx.watched(|watch| append_row_key(&row, &plan.types, key, watch)))?;
-            if !self.seen.insert(&self.key) {
-                return Ok(());
+            if let Some(row) = self.known.take(cx, &self.key, row)? {
+                self.add(row);
             }
-            cx.session.charge(self.seen.size())?;
+        } else {
+            self.add(row);
         }
+        cx.take_turns(1)
+    }
+
+    /// Adds a row to the result and to those of the round.
+    fn add(&mut self, row: KeptRow) {
         self.rows.push(row.clone());
         self.round.push(row);
         (self.count, self.count_of_round) = (self.count + 1, self.count_of_round + 1);
-        cx.take_turns(1)
     }
 
     /// What the last round gave becomes the working table of the next. May ask to wait.

@@ -18,11 +18,15 @@
 //! | [`row`] | the current rows of slots as records |
 //! | [`tournament`] | which of many runs has the least row |
 //! | [`list`] | rows that are read again in their order |
+//! | [`known`] | keys that are asked for again and again |
+//! | [`filter`] | which hashes there may be |
 //! | [`level`] | files of records, divided by a hash of their keys |
 //! | [`partitions`] | records that are put off, by a hash of their keys |
 //! | [`pairs`] | records of two inputs that are put off, by a hash of their keys |
 //! | [`merge`] | sorted runs, merged to one |
 
+pub mod filter;
+pub mod known;
 pub mod level;
 pub mod list;
 pub mod merge;
@@ -78,6 +82,16 @@ impl Run {
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
+
+    /// The part of it that lies in some of its blocks.
+    pub fn blocks(&self, blocks: Range<usize>) -> Run {
+        Run { places: self.places.get(blocks).unwrap_or_default().to_vec() }
+    }
+
+    /// About how many bytes it takes in memory.
+    pub fn size(&self) -> usize {
+        self.places.len() * size_of::<BlockPlace>()
+    }
 }
 
 impl SpillFile {
@@ -91,8 +105,18 @@ impl SpillFile {
         SpillFile::with_under_way(engine, memory, 1)
     }
 
+    /// A file whose blocks are read one by one, and have no more than so many bytes.
+    pub fn of_blocks(engine: &Engine, memory: usize, block_bytes: usize) -> SpillFile {
+        let own = (memory / BLOCKS_OF_MEMORY).clamp(LEAST_BLOCK, BLOCK);
+        SpillFile::with_blocks(engine, own.min(block_bytes), UNDER_WAY)
+    }
+
     fn with_under_way(engine: &Engine, memory: usize, most_under_way: usize) -> SpillFile {
         let block_bytes = (memory / BLOCKS_OF_MEMORY).clamp(LEAST_BLOCK, BLOCK);
+        SpillFile::with_blocks(engine, block_bytes, most_under_way)
+    }
+
+    fn with_blocks(engine: &Engine, block_bytes: usize, most_under_way: usize) -> SpillFile {
         SpillFile {
             file: engine.temporary_file(),
             block_bytes,
@@ -162,6 +186,12 @@ impl SpillFile {
         self.block = Block::default();
         self.record = Vec::new();
         Ok(())
+    }
+
+    /// Blocks of the run that is being written that are full: the number of the block that has the record for
+    /// which room was made last.
+    pub fn full_blocks(&self) -> usize {
+        self.places.len()
     }
 
     /// Bytes of the largest block.

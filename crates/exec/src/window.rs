@@ -1,6 +1,8 @@
 //! Window functions: rows are collected, sorted by partition and order, and each is given its functions'
 //! values when it is given.
 //!
+//! Where only the first rows are wanted, the others are left out as soon as that is known (`first`).
+//!
 //! Rows that take more memory than they may are put in order and written to a file, and read again partition
 //! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory.
 //!
@@ -9,6 +11,7 @@
 //! on the rows, in steps that let other sessions run: the state says which row and which call come next.
 //! Where a row is not in memory, the call fails, and is done again when the page has come.
 
+mod first;
 mod pages;
 mod rows;
 mod runs;
@@ -29,6 +32,7 @@ use palisade_plan::Operator;
 use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use smallvec::SmallVec;
 
+use self::first::First;
 use self::rows::Rows;
 use self::runs::WindowRuns;
 use super::kept::KeptRows;
@@ -59,6 +63,8 @@ pub struct WindowState {
     /// What of the rows' slots is kept.
     kept: KeptRows,
     rows: Rows,
+    /// Which of them are wanted.
+    first: First,
     pending: bool,
     /// The input has no more rows.
     has_ended: bool,
@@ -87,14 +93,27 @@ pub struct WindowState {
 enum Phase {
     /// Rows are read.
     Collecting,
-    /// Their numbers are put in order; of all rows, if the input has `ended`.
-    Sorting { sort: MergeSort<Ranked>, ended: bool },
+    /// Their numbers are put in order.
+    Sorting { sort: MergeSort<Ranked>, reason: Reason },
+    /// They are in order, and those that are not wanted are dropped.
+    Dropping(Reason),
     /// They are written to a file in that order: those before `next` have been.
-    Writing { order: Vec<Ranked>, next: usize, ended: bool },
+    Writing { order: Vec<Ranked>, next: usize, reason: Reason },
     /// The last of them are being written.
     Settling,
     /// They are in order.
     Ready,
+}
+
+/// Why the rows that are held are put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// There are many more than are wanted.
+    Enough,
+    /// They take as much memory as they may.
+    Full,
+    /// There are no more.
+    Ended,
 }
 
 /// Rows that are handled between two looks at whose turn it is.
@@ -118,6 +137,7 @@ impl WindowState {
             slots,
             constants: Vec::new(),
             rows: Rows::default(),
+            first: First::default(),
             pending: false,
             has_ended: false,
             phase: Phase::Collecting,
@@ -183,14 +203,18 @@ impl WindowState {
     ) -> SqlAttempt<()> {
         match &mut self.phase {
             Phase::Collecting => {
-                let ended = self.collect(cx, input, plan)?;
+                let reason = self.collect(cx, input, plan)?;
                 let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
                 self.phase = match is_ordered {
                     true => Phase::Ready,
-                    false => Phase::Sorting { sort: self.sort(), ended },
+                    false => Phase::Sorting { sort: self.sort(), reason },
                 };
             }
             Phase::Sorting { .. } => self.put_in_order(cx, plan)?,
+            Phase::Dropping(reason) => {
+                let reason = *reason;
+                self.drop_others(cx, plan, reason)?;
+            }
             Phase::Writing { .. } => self.write(cx, plan)?,
             Phase::Settling => {
                 if let Some(runs) = &mut self.runs {
@@ -220,28 +244,60 @@ impl WindowState {
         self.rows.push(&cx.state.frame, &self.slots)?;
         if !plan.partition.is_empty() || !plan.order.is_empty() {
             self.rows.rank_last(plan)?;
+            if self.first.is_beyond(&self.rows) {
+                return self.rows.drop_last();
+            }
         }
-        cx.session.charge(self.rows.size())
+        cx.session.charge(self.size())
+    }
+
+    /// About how many bytes it holds.
+    fn size(&self) -> usize {
+        self.rows.size() + self.first.size()
     }
 
     fn put_in_order(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
         let Phase::Sorting { sort, .. } = &mut self.phase else { return Ok(()) };
         let rows = &self.rows;
         sort_in_turns(cx, sort, |left, right, watch| rows.compare(plan, left, right, watch))?;
-        let Phase::Sorting { sort, ended } = std::mem::replace(&mut self.phase, Phase::Ready) else {
+        let Phase::Sorting { sort, reason } = std::mem::replace(&mut self.phase, Phase::Ready) else {
             return Ok(());
         };
         let order = sort.into_items();
-        match ended && self.runs.is_none() {
-            true => self.rows.set_ranked(order),
-            false => self.phase = Phase::Writing { order, next: 0, ended },
+        if reason == Reason::Ended && self.runs.is_none() {
+            self.rows.set_ranked(order);
+        } else if self.first.is_limited() {
+            self.rows.set_ranked(order);
+            self.phase = Phase::Dropping(reason);
+        } else {
+            self.phase = Phase::Writing { order, next: 0, reason };
         }
+        Ok(())
+    }
+
+    /// Drops rows that are not wanted.
+    fn drop_others(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &WindowPlan,
+        reason: Reason,
+    ) -> SqlAttempt<()> {
+        self.first.drop_others(cx, plan, &self.slots, &mut self.rows)?;
+        let is_written = match reason {
+            Reason::Enough => false,
+            Reason::Full => self.size() > memory(cx) / 2,
+            Reason::Ended => true,
+        };
+        self.phase = match is_written {
+            true => Phase::Writing { order: self.rows.take_ranked(), next: 0, reason },
+            false => Phase::Collecting,
+        };
         Ok(())
     }
 
     /// Writes the rows to the file, as a run.
     fn write(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
-        let Phase::Writing { order, next, ended } = &mut self.phase else { return Ok(()) };
+        let Phase::Writing { order, next, reason } = &mut self.phase else { return Ok(()) };
         let runs = match &mut self.runs {
             Some(runs) => runs,
             unused => {
@@ -256,8 +312,8 @@ impl WindowState {
             cx.take_turns(1)?;
         }
         runs.end_run()?;
-        let (order, ended) = (std::mem::take(order), *ended);
-        self.phase = if ended { Phase::Settling } else { Phase::Collecting };
+        let (order, reason) = (std::mem::take(order), *reason);
+        self.phase = if reason == Reason::Ended { Phase::Settling } else { Phase::Collecting };
         self.rows.clear();
         self.rows.set_ranked(cleared(order));
         Ok(())
@@ -277,32 +333,36 @@ impl WindowState {
         Ok(())
     }
 
-    /// Reads rows until there are no more: true; or as many as fit into memory, where they can be written to
-    /// a file.
+    /// Reads rows until there are no more, or as many as fit into memory, where they can be written to a
+    /// file, or many more than are wanted.
     fn collect(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         input: &Operator,
         plan: &WindowPlan,
-    ) -> SqlAttempt<bool> {
+    ) -> SqlAttempt<Reason> {
         if self.constants.is_empty() {
+            self.first = cx.evaluate(|cx| First::new(cx, plan))?;
             self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
             self.rows = Rows::new(plan, &self.slots, self.kept.like());
         }
         let has_order = !plan.partition.is_empty() || !plan.order.is_empty();
         loop {
             if !self.pending {
-                let size = self.rows.size();
-                if has_order && size > 0 && size > memory(cx) {
-                    return Ok(false);
+                if has_order && !self.rows.is_empty() && self.size() > memory(cx) {
+                    return Ok(Reason::Full);
+                }
+                if has_order && self.first.is_due(self.rows.len()) {
+                    return Ok(Reason::Enough);
                 }
                 if !has_order {
-                    self.rows.make_room(cx, memory(cx))?;
+                    self.rows.make_room(cx, memory(cx), memory(cx))?;
+                    self.has_ended |= self.first.is_enough(self.rows.len());
                 }
                 if self.has_ended || !self.input.next(input, cx)? {
                     self.has_ended = true;
                     self.rows.finish(cx)?;
-                    return Ok(true);
+                    return Ok(Reason::Ended);
                 }
                 self.pending = true;
             }

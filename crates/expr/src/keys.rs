@@ -91,6 +91,12 @@ pub enum Numbered {
     Known(usize),
 }
 
+/// Where a string of a [`KeyIndex`] is, until all are forgotten.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyAt {
+    bytes: [u8; SHORT + 1],
+}
+
 /// The words of a short string.
 #[inline]
 fn short_words(key: &[u8]) -> Option<[u64; 2]> {
@@ -175,6 +181,37 @@ impl KeyIndex {
         matches!(self.number(key), Numbered::New(_))
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Where they all are, in no order.
+    pub fn places(&self) -> impl Iterator<Item = KeyAt> + '_ {
+        self.table.iter().map(|entry| {
+            let [low, high] = entry.words;
+            let both = u128::from(high) << u64::BITS | u128::from(low);
+            KeyAt { bytes: both.to_le_bytes() }
+        })
+    }
+
+    /// The string at a place.
+    pub fn key<'k>(&'k self, at: &'k KeyAt) -> &'k [u8] {
+        let [low @ .., length] = &at.bytes;
+        if u64::from(*length) != LONG {
+            return low.get(..usize::from(*length)).unwrap_or_default();
+        }
+        // The place follows the hash.
+        let place = u128::from_le_bytes(at.bytes) >> u64::BITS;
+        let place = place as u64 & !(LONG << PLACE_BITS);
+        self.long.at(place as usize).unwrap_or_default()
+    }
+
     /// Forgets all of them.
     pub fn clear(&mut self) {
         self.table.clear();
@@ -222,6 +259,11 @@ mod tests {
             };
             assert_eq!(index.number(&key), expected, "{key:?}");
             model.entry(key).or_insert(next);
+        }
+        let places: Vec<KeyAt> = index.places().collect();
+        assert!(places.len() == index.len() && index.len() == model.len());
+        for at in &places {
+            assert!(model.remove(index.key(at)).is_some());
         }
     }
 }

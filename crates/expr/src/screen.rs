@@ -6,10 +6,14 @@
 //! passed over.
 //!
 //! ```text
-//!  d < '1995-01-01' AND x BETWEEN 5 AND 7 AND name LIKE '%99%' AND f(id) AND k = 3
-//!  └── 3 bytes ───┘     └── 5 bytes ────┘     └── Pattern ───┘     └── evaluated ─┘
-//!  └──────────────────── the screen ─────────────────────────┘     for what is left
+//!  d < '1995-01-01' AND (x = 5 OR name LIKE '%99%') AND a * 2 + b > 7 AND f(id) AND k = 3
+//!  └── 3 bytes ───┘      5 bytes   └── Pattern ──┘      └ numbers ──┘     └── evaluated ─┘
+//!  └──────────────────────── the screen ────────────────────────────┘     for what is left
 //! ```
+//!
+//! A test asks whether a condition is true, so that AND and OR of tests are tests: what is NULL is not true.
+//! Sums, differences and products of numbers are [computed](crate::vectors) from the bytes where they fit 64
+//! bits; where they do not, the row is evaluated.
 //!
 //! Only the conjuncts before the first one that is no test are in the screen, so that what evaluating the
 //! others says is said of the same rows as without it. For the same reason a constant that is warned of, or
@@ -24,6 +28,7 @@ use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Collation, RowView, SqlType, Table, Value, ValueRef};
 
 use crate::convert::text_of;
+use crate::vectors::{Computation, Rows, Sides};
 use crate::{Comparison, Context, Domain, Expr, Node, Truth};
 
 /// The first conjuncts of a condition on rows of a table.
@@ -37,9 +42,21 @@ pub struct Screen {
 }
 
 #[derive(Debug)]
-struct Test {
-    column: Tested,
-    check: Check,
+enum Test {
+    /// Of a column.
+    Column { column: Tested, check: Check },
+    /// All of one of these pass.
+    Any(Vec<Vec<Test>>),
+    /// How two numbers compare that are computed.
+    Computed(Box<Computed>),
+}
+
+/// Numbers that are computed of a row and compared.
+#[derive(Debug)]
+struct Computed {
+    computation: Computation,
+    comparison: Comparison,
+    sides: Sides,
 }
 
 /// A column that is tested.
@@ -164,12 +181,52 @@ impl Screen {
 impl Test {
     #[inline]
     fn passes<'r>(&self, field_of: &impl Fn(Tested) -> Field<'r>) -> Option<bool> {
-        let field = match field_of(self.column) {
+        match self {
+            Test::Column { column, check } => check.passes(*column, field_of),
+            Test::Any(branches) => any_passes(branches, field_of),
+            Test::Computed(computed) => computed.passes(field_of),
+        }
+    }
+}
+
+/// Whether all tests of a branch pass. Branches behind one that passes are not asked.
+#[inline(never)]
+fn any_passes<'r>(branches: &[Vec<Test>], field_of: &impl Fn(Tested) -> Field<'r>) -> Option<bool> {
+    for branch in branches {
+        let mut passes = true;
+        for test in branch {
+            passes = test.passes(field_of)?;
+            if !passes {
+                break;
+            }
+        }
+        if passes {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+impl Computed {
+    #[inline(never)]
+    fn passes<'r>(&self, field_of: &impl Fn(Tested) -> Field<'r>) -> Option<bool> {
+        let field = |column: usize, number: usize| field_of(Tested { column, number });
+        Some(match self.computation.compare(&self.sides, field)? {
+            Some(ordering) => self.comparison.holds(ordering),
+            None => false,
+        })
+    }
+}
+
+impl Check {
+    #[inline]
+    fn passes<'r>(&self, column: Tested, field_of: &impl Fn(Tested) -> Field<'r>) -> Option<bool> {
+        let field = match field_of(column) {
             Field::Absent => return None,
-            Field::Null => return Some(matches!(self.check, Check::Null { negated: false })),
+            Field::Null => return Some(matches!(self, Check::Null { negated: false })),
             field => field,
         };
-        Some(match (&self.check, field) {
+        Some(match (self, field) {
             (Check::Word { comparison, key }, Field::Fixed(field)) => comparison.holds(word(field).cmp(key)),
             (Check::Field { comparison, key }, Field::Fixed(field)) => comparison.holds(field.cmp(key)),
             (Check::Column { comparison, other }, Field::Fixed(field)) => match field_of(*other) {
@@ -215,6 +272,20 @@ impl Making<'_, '_> {
                 self.add_comparison(Comparison::GreaterEqual, *domain, operand, low)?;
                 self.add_comparison(Comparison::LessEqual, *domain, operand, high)
             }
+            Node::Between { operand, domain, low, high, negated: true } => {
+                let below = self.branch(|own| own.add_comparison(Comparison::Less, *domain, operand, low))?;
+                let above =
+                    self.branch(|own| own.add_comparison(Comparison::Greater, *domain, operand, high))?;
+                self.tests.push(Test::Any(vec![below, above]));
+                Some(())
+            }
+            Node::And(parts) => parts.iter().try_for_each(|part| self.add(part)),
+            Node::Or(parts) => {
+                let branches = parts.iter().map(|part| self.branch(|own| own.add(part)));
+                let branches = branches.collect::<Option<Vec<_>>>()?;
+                self.tests.push(Test::Any(branches));
+                Some(())
+            }
             Node::Is { operand, truth: Truth::Null, negated } => {
                 let column = self.column(operand)?;
                 self.push(column, Check::Null { negated: *negated })
@@ -235,9 +306,17 @@ impl Making<'_, '_> {
         }
     }
 
+    /// The tests that `add` adds, by themselves.
+    fn branch(&mut self, add: impl FnOnce(&mut Self) -> Option<()>) -> Option<Vec<Test>> {
+        let others = std::mem::take(self.tests);
+        let added = add(self);
+        let own = std::mem::replace(self.tests, others);
+        added.map(|()| own)
+    }
+
     fn push(&mut self, column: usize, check: Check) -> Option<()> {
         let column = self.tested(column)?;
-        self.tests.push(Test { column, check });
+        self.tests.push(Test::Column { column, check });
         Some(())
     }
 
@@ -267,9 +346,10 @@ impl Making<'_, '_> {
             let other = self.tested(right)?;
             return self.push(left, Check::Column { comparison, other });
         }
-        let (column, constant, comparison) = match self.column(left) {
-            Some(column) => (column, right, comparison),
-            None => (self.column(right)?, left, comparison.flipped()),
+        let (column, constant, comparison) = match (self.column(left), self.column(right)) {
+            (Some(column), _) if right.is_quick_constant() => (column, right, comparison),
+            (_, Some(column)) if left.is_quick_constant() => (column, left, comparison.flipped()),
+            _ => return self.add_computed(comparison, domain, [left, right]),
         };
         let value = self.constant(constant)?;
         if value.is_null() {
@@ -288,6 +368,15 @@ impl Making<'_, '_> {
             _ => Check::Field { comparison, key },
         };
         self.push(column, check)
+    }
+
+    /// Adds a comparison of numbers that are computed.
+    fn add_computed(&mut self, comparison: Comparison, domain: Domain, sides: [&Expr; 2]) -> Option<()> {
+        let rows = Rows { table: self.table, slot: self.slot, parameters: self.cx.parameters };
+        let mut computation = Computation::default();
+        let sides = computation.add_sides(sides, domain, rows, self.columns)?;
+        self.tests.push(Test::Computed(Box::new(Computed { computation, comparison, sides })));
+        Some(())
     }
 
     fn add_list(&mut self, operand: &Expr, list: &[(Domain, Expr)], negated: bool) -> Option<()> {

@@ -11,15 +11,19 @@
 //! integers, a decimal in units of its last digit, whose place is the same for all rows; doubles are doubles.
 //! Equal expressions are one step.
 //!
-//! Only what has the very same value row by row becomes a step: columns, constants, and sums, differences and
-//! products of numbers. Where that needs more than 64 bits, or fails with an error for a row, the computation
-//! [gives up](Computation::run), and the caller evaluates the expressions row by row: the rules of overflow
-//! and the errors are written once, in [`arithmetic`](crate::arithmetic).
+//! Only what has the very same value row by row becomes a step: columns, constants, sums, differences and
+//! products of numbers, and remainders of whole ones. Where that needs more than 64 bits, or fails with an
+//! error for a row, the computation [gives up](Computation::run), and the caller evaluates the expressions
+//! row by row: the rules of overflow and the errors are written once, in [`arithmetic`](crate::arithmetic).
 
-use palisade_catalog::row::{PlainColumns, double_of_word, signed_of_word};
+use std::cmp::Ordering;
+
+use palisade_catalog::row::{Field, PlainColumns, double_of_word, signed_of_word};
 use palisade_catalog::{Decimal, SqlType, Table, Value, ValueRef};
 
-use crate::{ArithmeticOp, Expr, Node, Numeric};
+use smallvec::SmallVec;
+
+use crate::{ArithmeticOp, Domain, Expr, Node, Numeric};
 
 /// What the numbers of a vector are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +182,63 @@ impl Computation {
         true
     }
 
+    /// Adds the steps of two expressions whose numbers are compared in a domain; `None` if they cannot be
+    /// computed so, or neither depends on a row.
+    pub fn add_sides(
+        &mut self,
+        sides: [&Expr; 2],
+        domain: Domain,
+        rows: Rows<'_>,
+        columns: &mut PlainColumns,
+    ) -> Option<Sides> {
+        let [left, right] = sides;
+        let (left, right) = (self.operand(left, rows, columns)?, self.operand(right, rows, columns)?);
+        if self.actions.is_empty() {
+            return None;
+        }
+        let sides = match domain {
+            Domain::Double => Sides {
+                operands: [self.doubles(left)?, self.doubles(right)?],
+                factors: [1, 1],
+                are_exact: false,
+            },
+            Domain::Integer | Domain::Decimal => {
+                let ((left, left_kind), (right, right_kind)) = (left, right);
+                let (left_scale, right_scale) = (scale_of(left_kind)?, scale_of(right_kind)?);
+                let scale = left_scale.max(right_scale);
+                let factor = |from: u8| 10i64.checked_pow((scale - from).into());
+                let factors = [factor(left_scale)?, factor(right_scale)?];
+                Sides { operands: [left, right], factors, are_exact: true }
+            }
+            _ => return None,
+        };
+        Some(sides)
+    }
+
+    /// How two numbers of a row compare, `Some(None)` if one is NULL. `None` if that cannot be computed with
+    /// 64 bits, or one is an error. `field` gives a column by its place in the table and among the columns.
+    pub fn compare<'r>(
+        &self,
+        sides: &Sides,
+        field: impl Fn(usize, usize) -> Field<'r>,
+    ) -> Option<Option<Ordering>> {
+        let mut cells = SmallVec::<[Cell; 8]>::new();
+        for action in &self.actions {
+            cells.push(cell(action, &cells, &field)?);
+        }
+        let [left, right] = sides.operands.map(|operand| cell_of(operand, &cells));
+        let (left, right) = (left?, right?);
+        Some(match (left, right) {
+            (Cell::Null, _) | (_, Cell::Null) => None,
+            (Cell::Exact(left), Cell::Exact(right)) if sides.are_exact => {
+                let [left_factor, right_factor] = sides.factors;
+                Some(left.checked_mul(left_factor)?.cmp(&right.checked_mul(right_factor)?))
+            }
+            (Cell::Double(left), Cell::Double(right)) => Some(left.partial_cmp(&right)?),
+            _ => return None,
+        })
+    }
+
     /// The operand that an expression is, and what numbers it gives.
     fn operand(
         &mut self,
@@ -201,11 +262,18 @@ impl Computation {
                 Some(self.step(Action::Column { column, number, field }, kind))
             }
             Node::Arithmetic {
-                op: op @ (ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply),
+                op:
+                    op @ (ArithmeticOp::Add
+                    | ArithmeticOp::Subtract
+                    | ArithmeticOp::Multiply
+                    | ArithmeticOp::Modulo),
                 numeric,
                 left,
                 right,
             } => {
+                // Remainders are of whole numbers alone.
+                let is_whole = matches!(numeric, Numeric::Signed | Numeric::Unsigned);
+                (*op != ArithmeticOp::Modulo || is_whole).then_some(())?;
                 let left = self.operand(left, rows, columns)?;
                 let right = self.operand(right, rows, columns)?;
                 if *numeric == Numeric::Double {
@@ -246,6 +314,96 @@ impl Computation {
     }
 }
 
+/// Two numbers of a row that are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides {
+    operands: [Operand; 2],
+    /// What units are multiplied by, so that both have one scale.
+    factors: [i64; 2],
+    are_exact: bool,
+}
+
+/// The value of a step for one row.
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    Null,
+    Exact(i64),
+    Double(f64),
+}
+
+/// The value of an operand for one row.
+#[inline]
+fn cell_of(operand: Operand, known: &[Cell]) -> Option<Cell> {
+    match operand {
+        Operand::Step(step) => known.get(step).copied(),
+        Operand::Exact(number) => Some(Cell::Exact(number)),
+        Operand::Double(number) => Some(Cell::Double(number)),
+    }
+}
+
+/// The value of a step for one row, as [`Computation::run`] computes it for many.
+#[inline]
+fn cell<'r>(action: &Action, known: &[Cell], field: &impl Fn(usize, usize) -> Field<'r>) -> Option<Cell> {
+    match *action {
+        Action::Column { column, number, field: form } => match field(column, number) {
+            Field::Null => Some(Cell::Null),
+            Field::Fixed(bytes) => cell_of_field(bytes, form),
+            Field::Absent | Field::Variable(_) => None,
+        },
+        Action::Exact { op, left, right, factors: [left_factor, right_factor], is_unsigned } => {
+            let (left, right) = match (cell_of(left, known)?, cell_of(right, known)?) {
+                (Cell::Exact(left), Cell::Exact(right)) => (left, right),
+                (Cell::Null, Cell::Null | Cell::Exact(_)) | (Cell::Exact(_), Cell::Null) => {
+                    return Some(Cell::Null);
+                }
+                _ => return None,
+            };
+            let scaled = || Some((left.checked_mul(left_factor)?, right.checked_mul(right_factor)?));
+            let result = match op {
+                ArithmeticOp::Multiply => left.checked_mul(right)?,
+                ArithmeticOp::Modulo => left.checked_rem(right)?,
+                ArithmeticOp::Add => scaled().and_then(|(left, right)| left.checked_add(right))?,
+                _ => scaled().and_then(|(left, right)| left.checked_sub(right))?,
+            };
+            (!is_unsigned || result >= 0).then_some(Cell::Exact(result))
+        }
+        Action::Double { op, left, right } => {
+            let (left, right) = match (cell_of(left, known)?, cell_of(right, known)?) {
+                (Cell::Double(left), Cell::Double(right)) => (left, right),
+                (Cell::Null, Cell::Null | Cell::Double(_)) | (Cell::Double(_), Cell::Null) => {
+                    return Some(Cell::Null);
+                }
+                _ => return None,
+            };
+            let result = match op {
+                ArithmeticOp::Add => left + right,
+                ArithmeticOp::Subtract => left - right,
+                _ => left * right,
+            };
+            result.is_finite().then_some(Cell::Double(result))
+        }
+        Action::ToDouble { of } => match known.get(of)? {
+            Cell::Exact(number) => Some(Cell::Double(*number as f64)),
+            other => Some(*other),
+        },
+    }
+}
+
+/// The number that a field is; `None` if it is beyond what a step can have.
+#[inline]
+fn cell_of_field(bytes: &[u8], form: FieldForm) -> Option<Cell> {
+    let word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    Some(match form {
+        FieldForm::Signed { length } => Cell::Exact(signed_of_word(word, length)),
+        FieldForm::Decimal { length, limit } => {
+            let value = signed_of_word(word, length);
+            (value.unsigned_abs() < limit).then_some(Cell::Exact(value))?
+        }
+        FieldForm::Unsigned => Cell::Exact(i64::try_from(word).ok()?),
+        FieldForm::Double => Cell::Double(double_of_word(word)),
+    })
+}
+
 /// A constant as an operand.
 fn constant(value: &Value) -> Option<(Operand, Kind)> {
     Some(match value {
@@ -277,6 +435,15 @@ fn form_of(ty: &SqlType) -> Option<(Kind, FieldForm)> {
     })
 }
 
+/// Digits behind the point of exact numbers.
+fn scale_of(kind: Kind) -> Option<u8> {
+    match kind {
+        Kind::Signed | Kind::Unsigned => Some(0),
+        Kind::Decimal(scale) => Some(scale),
+        Kind::Double => None,
+    }
+}
+
 /// The action of an operation on integers or decimals, and what it gives.
 fn exact_action(
     op: ArithmeticOp,
@@ -285,11 +452,6 @@ fn exact_action(
     (right, right_kind): (Operand, Kind),
     is_unsigned: bool,
 ) -> Option<(Action, Kind)> {
-    let scale_of = |kind: Kind| match kind {
-        Kind::Signed | Kind::Unsigned => Some(0),
-        Kind::Decimal(scale) => Some(scale),
-        Kind::Double => None,
-    };
     let (left_scale, right_scale) = (scale_of(left_kind)?, scale_of(right_kind)?);
     let is_whole = |kind: Kind| !matches!(kind, Kind::Decimal(_));
     let (kind, is_unsigned) = match numeric {
@@ -388,6 +550,7 @@ fn exact(
     let mut combine = |left: i64, right: i64| {
         let (result, beyond) = match op {
             ArithmeticOp::Multiply => left.overflowing_mul(right),
+            ArithmeticOp::Modulo => left.checked_rem(right).map_or((0, true), |rest| (rest, false)),
             _ => {
                 let (left, left_beyond) = left.overflowing_mul(left_factor);
                 let (right, right_beyond) = right.overflowing_mul(right_factor);

@@ -19,6 +19,7 @@
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`virtual_read`] | which columns and rows of a virtual table are made |
 //! | [`window`] | windows and their functions |
+//! | `window_order` | rows that a window gives in the order of ORDER BY |
 //! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`pace`] | how long planning may compute before it lets others run |
 //! | `remembered` | which subqueries' values are remembered |
@@ -62,6 +63,7 @@ pub mod rules;
 pub mod shown;
 pub mod virtual_read;
 pub mod window;
+mod window_order;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -17,6 +17,7 @@ use palisade_expr::order::SortKey;
 
 use super::SetStep;
 use super::logical::{Block, Body, Distinct, JoinTree, Leaf, LogicalQuery, Order};
+use super::window::FirstRows;
 
 impl Display for LogicalQuery {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
@@ -131,7 +132,12 @@ impl Lines {
         }
         for window in block.windows.iter().rev() {
             let (partition, order) = (Keys(&window.partition), Keys(&window.order));
-            self.line(format_args!("Window: {} functions by {partition} order {order}", window.calls.len()));
+            let wanted = match &window.wanted {
+                Some(FirstRows::Ranked { most, .. }) => format!(" ranks to {most}"),
+                Some(FirstRows::Limited(_)) | None => String::new(),
+            };
+            let calls = window.calls.len();
+            self.line(format_args!("Window: {calls} functions by {partition} order {order}{wanted}"));
         }
         if let Some(having) = &block.having {
             self.line(format_args!("Having: {having}"));

@@ -8,6 +8,7 @@
 //! | `derived_merge` | a derived table that is a plain block | its tables, in the block around it |
 //! | `equalities` | a condition on a column that is equal to others | the same condition on these |
 //! | `derived_filter` | a condition on the columns of another derived table | a condition within it |
+//! | `first_ranks` | a bound on a rank over a derived table | the bound in its window as well |
 //! | `grouped_in` | IN of a query that groups by what it gives | a join with a derived table |
 //! | `limit_down` | a LIMIT over a derived table or a union | a LIMIT within it as well |
 //! | `semi_join` | IN and EXISTS of a plain block in WHERE | a semi-join or an anti-join |
@@ -28,6 +29,7 @@ mod derived_filter;
 mod derived_merge;
 mod distinct_match;
 mod equalities;
+mod first_ranks;
 mod grouped_in;
 mod grouped_scalar;
 mod limit_down;
@@ -49,6 +51,7 @@ use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
 use self::distinct_match::DistinctMatch;
 use self::equalities::{Equalities, EqualitiesOfMatches};
+use self::first_ranks::FirstRanks;
 use self::grouped_in::GroupedIn;
 use self::grouped_scalar::GroupedScalar;
 use self::limit_down::LimitDown;
@@ -64,6 +67,7 @@ use crate::premise::Premise;
 use palisade_expr::session_variables::OptimizerSwitches;
 
 pub use self::constants::is_never;
+pub(crate) use self::limit_down::has_no_effects;
 pub use self::outer_to_inner::outer_to_inner;
 
 /// What applying a rule to a block counts as, in units of a nanosecond.
@@ -78,13 +82,14 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 13] = [
+const RULES: [&dyn Rule; 14] = [
     &Constants,
     &OrFactors,
     &OuterToInner,
     &DerivedMerge,
     &Equalities,
     &DerivedFilter,
+    &FirstRanks,
     &LimitDown,
     &GroupedIn,
     &SemiJoin,

@@ -5,6 +5,8 @@ use palisade_expr::aggregate::AggregateSpec;
 use palisade_expr::order::SortKey;
 use palisade_expr::{Domain, Expr};
 
+use crate::Limit;
+
 /// Rows are divided, ordered, and each is given the values of the functions.
 #[derive(Debug, Clone)]
 pub struct WindowPlan {
@@ -16,6 +18,23 @@ pub struct WindowPlan {
     pub order: Vec<SortKey>,
     /// One per column of the slot.
     pub calls: Vec<WindowCall>,
+    /// Rows that are wanted, if not all. Others may be missing, or have other values of which the same can be
+    /// told: that they are not among the first.
+    pub wanted: Option<FirstRows>,
+}
+
+/// The first of the rows that a window gives.
+#[derive(Debug, Clone)]
+pub enum FirstRows {
+    /// In each partition those to which a call of ROW_NUMBER, RANK or DENSE_RANK gives no more than a number.
+    Ranked {
+        /// The number of the call.
+        call: usize,
+        /// A constant. If it is no number, all rows are wanted.
+        most: Expr,
+    },
+    /// Of all of them those that a LIMIT gives, and those that it passes over.
+    Limited(Limit),
 }
 
 /// A function and its frame.
@@ -63,6 +82,20 @@ pub struct Frame {
     pub end: Edge,
 }
 
+impl Frame {
+    /// Whether it has rows alone that come before the current row, the row itself, and, if `with_peers`,
+    /// those that have its key.
+    fn looks_back(&self, with_peers: bool) -> bool {
+        let begins = matches!(self.start, Edge::First | Edge::Current | Edge::Rows { following: false, .. });
+        let ends = match &self.end {
+            Edge::Current => self.by_rows || with_peers,
+            Edge::Rows { following, .. } => !following,
+            Edge::First | Edge::Last | Edge::Value { .. } => false,
+        };
+        begins && ends
+    }
+}
+
 /// An end of a frame.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "named after what it is")]
@@ -97,6 +130,20 @@ impl WindowPlan {
                 }
             }
         }
+    }
+
+    /// Whether what the calls give for a row depends on rows alone that come before it in its partition, and,
+    /// if `with_peers`, on those that have its key.
+    pub fn looks_back(&self, with_peers: bool) -> bool {
+        self.calls.iter().all(|call| match &call.function {
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => true,
+            WindowFunction::CumeDist | WindowFunction::PercentRank | WindowFunction::Ntile(_) => false,
+            WindowFunction::Shifted { ahead, .. } => !ahead,
+            WindowFunction::First
+            | WindowFunction::Last
+            | WindowFunction::Nth(_)
+            | WindowFunction::Aggregate(_) => call.frame.looks_back(with_peers),
+        })
     }
 
     /// Calls `visit` on every expression.

@@ -134,6 +134,26 @@ fn known_conditions() {
         "i > 0 AND (x < 3 OR a = 'ab') AND u < 15",
         "i > 0 AND u / (i - 5) > 1",
         "TRUE AND i > 0",
+        "i = 1 OR i = 5 OR a LIKE '9%' OR d IS NULL",
+        "(i > 3 AND x < 5) OR (u = 2 AND (b = 'ab' OR m IS NOT NULL))",
+        "i NOT BETWEEN -3 AND 4",
+        "i NOT BETWEEN NULL AND 4 OR a NOT BETWEEN 'a' AND NULL",
+        "i + x > 5 AND i > -15",
+        "i * 2 + z - 3 <= x",
+        "x * x > 20.25",
+        "x - i = 0.5 OR x + z >= 4",
+        "l + l > 0",
+        "l * l > 0 OR i = 3",
+        "f * 2e0 + i < 1.5e0",
+        "i + 1 = u",
+        "i < u",
+        "id % 10 = 3 OR i % 3 = -1",
+        "u % 7 > 2 AND l % 1000 < 500",
+        "i % z = 1",
+        "i <> l",
+        "3 < u + 1",
+        "i - z IN (1, 2)",
+        "5 - 2 < i + NULL",
     ] {
         agree(&mut client, condition);
     }
@@ -163,6 +183,40 @@ fn random_conditions() {
         }
         agree(&mut client, &parts.join(" AND "));
     }
+}
+
+#[test]
+fn random_conditions_with_or_and_arithmetic() {
+    let mut random = Prng::new(test_seed(9));
+    let mut client = filled(&mut random);
+    let operators = ["=", "<>", "<", "<=", ">", ">="];
+    let numbers =
+        ["i", "u", "x", "z", "f", "l", "3", "1.5", "i + x", "x * 2", "u + 1", "i - z", "f + i", "x * u"];
+    for _ in 0..60 {
+        let mut branches = Vec::new();
+        for _ in 0..1 + random.below(3) {
+            let mut parts = Vec::new();
+            for _ in 0..1 + random.below(2) {
+                let operator = operators[random.below(6) as usize];
+                let [left, right] = [(); 2].map(|()| *random.pick(&numbers));
+                parts.push(match random.below(5) {
+                    0 => format!("a LIKE '{}%'", word(&mut random)),
+                    1 => format!("i {}IN (1, {})", ["", "NOT "][random.below(2) as usize], random.below(9)),
+                    2 => format!("x NOT BETWEEN {} AND 5", random.below(9) as i64 - 9),
+                    _ => format!("{left} {operator} {right}"),
+                });
+            }
+            branches.push(format!("({})", parts.join(" AND ")));
+        }
+        agree(&mut client, &format!("{} AND u < 18", branches.join(" OR ")));
+    }
+    // So are remainders of zero, which are warned of.
+    let zeros = client.run("SELECT COUNT(*) FROM t WHERE u = 0 AND i IS NOT NULL");
+    client.run("SELECT COUNT(*) FROM t IGNORE INDEX (i) WHERE i % u = 1");
+    assert!(zeros != "0" && client.run("SHOW COUNT(*) WARNINGS") == zeros);
+    // Of a row that passes what comes before, as evaluating it says.
+    let answer = client.run("SELECT COUNT(*) FROM t IGNORE INDEX (i) WHERE i > 10 AND u - 1 >= 0");
+    assert!(answer.contains("BIGINT UNSIGNED value is out of range"), "{answer}");
 }
 
 #[test]

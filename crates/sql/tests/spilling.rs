@@ -313,6 +313,101 @@ fn groups_windows_and_kept_rows_in_files_are_those_in_memory() {
     }
 }
 
+/// Recursions whose rows are known by keys in files: rounds of many rows and of few, long keys, and a LIMIT.
+const RECURSIONS: &[&str] = &[
+    "WITH RECURSIVE r AS (SELECT a FROM n UNION SELECT (a * 7 + 3) % 5003 FROM r) SELECT * FROM r",
+    "WITH RECURSIVE r AS (SELECT 1 a UNION SELECT (a * 5 + 1) % 3001 FROM r) SELECT * FROM r",
+    "WITH RECURSIVE r AS (SELECT 1 a, REPEAT('long', 90) s UNION SELECT (a * 5 + 1) % 1009, s FROM r) SELECT a, s FROM r",
+    "WITH RECURSIVE r AS (SELECT a, u FROM n UNION SELECT n.a, n.u FROM r JOIN n ON n.u = r.a + 1) SELECT a, u FROM r",
+    "WITH RECURSIVE r AS (SELECT a % 3000 a, l FROM n WHERE l LIKE 'l%' UNION SELECT (a * 7 + 3) % 3500, l FROM r \
+     WHERE a > 3400) SELECT a, LENGTH(l) FROM r",
+    "WITH RECURSIVE r AS (SELECT a FROM n WHERE a < 2000 UNION SELECT a * 3 % 9973 FROM r UNION SELECT a + 2 FROM r \
+     WHERE a < 5000 LIMIT 4000 OFFSET 150) SELECT * FROM r",
+    "SELECT x.a, (WITH RECURSIVE r AS (SELECT y.a, y.s FROM n y WHERE y.g = x.g UNION SELECT a * 3 % 31, s FROM r) \
+     SELECT SUM(a) FROM r) FROM n x WHERE x.a < 4",
+];
+
+/// Each row comes where it comes when all keys are in memory.
+#[test]
+fn recursions_know_their_rows_by_keys_in_files() {
+    let (_, files, mut client) = world();
+    client.session.state.variables.cte_max_recursion_depth = 1_000_000;
+    for statement in RECURSIONS {
+        keep(&mut client);
+        let before = made(&client);
+        let expected = client.run(statement);
+        assert_eq!(made(&client), before, "{statement}: {expected:.300}");
+        spill(&mut client);
+        let answer = client.run(statement);
+        assert!(answer == expected, "{statement}: {:.300} is not {:.300}", answer, expected);
+        assert!(made(&client) > before + 1, "{statement}: keys were not written");
+        assert!(!left_over(&files), "{statement}");
+    }
+    // The keys alone take more than the statement may.
+    let variables = &mut client.session.state.variables;
+    (variables.statement_memory, variables.tmp_table_size) = (4 << 20, 1 << 20);
+    let numbers = "WITH RECURSIVE r AS (SELECT 1 a, REPEAT('long', 200) s UNION SELECT a + 1, s FROM r WHERE a < 9000) \
+        SELECT COUNT(*), SUM(a), SUM(LENGTH(s)) FROM r";
+    assert_eq!(client.run(numbers), "9000 40504500 7200000");
+}
+
+/// Windows with a bound on a rank, over as many rows as `FROM`.
+const FIRST_RANKS: &[&str] = &[
+    "SELECT x.a, y.a b, x.l, RANK() OVER (PARTITION BY x.g ORDER BY x.u, y.a) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (PARTITION BY x.g ORDER BY x.e) r FROM",
+    "SELECT x.a, y.a b, DENSE_RANK() OVER (PARTITION BY x.e ORDER BY x.f DESC) r FROM",
+    "SELECT x.a, y.a b, RANK() OVER (PARTITION BY x.s ORDER BY x.t DESC, x.d) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (ORDER BY x.s DESC) r, LAG(x.u, 2) OVER (ORDER BY x.s DESC) p FROM",
+    "SELECT x.a, y.a b, RANK() OVER (ORDER BY CONCAT(x.s, x.e)) r, SUM(x.u) OVER (ORDER BY CONCAT(x.s, x.e)) p FROM",
+    "SELECT x.a, y.a b, DENSE_RANK() OVER (PARTITION BY x.b % 7 ORDER BY x.d) r FROM",
+    "SELECT x.a, y.a b, ROW_NUMBER() OVER (PARTITION BY x.a ORDER BY y.u) r FROM",
+    "SELECT x.a, y.a b, RANK() OVER (PARTITION BY y.a ORDER BY x.l) r FROM",
+];
+
+/// The rows of which a window is told that they are wanted are those that are so of all.
+#[test]
+fn first_rows_of_windows_are_those_of_all() {
+    let (_, files, mut client) = world();
+    let from = "n x JOIN n y ON y.a < 3";
+    for window in FIRST_RANKS {
+        for (most, is_spilled) in [(3, false), (900, false), (3, true), (400, true)] {
+            let asked = |hint: &str| {
+                format!("SELECT {hint} * FROM ({window} {from}) d WHERE r <= {most} ORDER BY r, a, b")
+            };
+            if is_spilled {
+                spill(&mut client)
+            } else {
+                keep(&mut client)
+            }
+            let expected = client.run(&asked("/*+ NO_DERIVED_CONDITION_PUSHDOWN(d) */"));
+            let answer = client.run(&asked(""));
+            assert!(answer == expected, "{}: {answer:.300} is not {expected:.300}", asked(""));
+            assert!(!left_over(&files), "{window}");
+        }
+    }
+    for (window, order) in [
+        ("ROW_NUMBER() OVER (ORDER BY x.s, x.a)", "x.s"),
+        ("RANK() OVER (PARTITION BY x.g ORDER BY x.u DESC)", "x.g, x.u DESC"),
+        ("DENSE_RANK() OVER (ORDER BY x.f)", "2"),
+        ("ROW_NUMBER() OVER (ORDER BY x.e, y.a)", "x.e, 2"),
+    ] {
+        let statement = format!("SELECT x.a, {window} r FROM {from} ORDER BY {order}");
+        for (passed, given, is_spilled) in [(0, 5, false), (300, 50, false), (7000, 2000, true)] {
+            if is_spilled {
+                spill(&mut client)
+            } else {
+                keep(&mut client)
+            }
+            let all = client.run(&statement);
+            let expected: Vec<&str> = all.split("; ").skip(passed).take(given).collect();
+            let answer = client.run(&format!("{statement} LIMIT {given} OFFSET {passed}"));
+            assert!(answer == expected.join("; "), "{statement}: {passed}, {given}: {answer:.300}");
+        }
+        let plan = client.run(&format!("EXPLAIN FORMAT=TREE {statement} LIMIT 5"));
+        assert!(!plan.contains("-> Sort: r") && plan.matches("-> Sort").count() <= 1, "{plan}");
+    }
+}
+
 /// A derived table that is read once needs no memory for its rows. Where an expression has effects they come
 /// before the rows are used.
 #[test]
@@ -390,6 +485,8 @@ fn killed_and_failed_statements_leave_nothing_behind() {
         "SELECT x.a, y.l FROM n x LEFT JOIN n y ON x.s = y.s AND x.u = y.u",
         "SELECT a, l, RANK() OVER (ORDER BY s), SUM(u) OVER (ORDER BY s) FROM n",
         "SELECT u, s, COUNT(*) FROM n GROUP BY u, s WITH ROLLUP",
+        "WITH RECURSIVE r AS (SELECT a, l FROM n UNION SELECT a + 1, l FROM r WHERE a > 3950 AND a < 3980) \
+         SELECT COUNT(*), SUM(LENGTH(l)) FROM r",
     ] {
         leave_nothing(&bench, &files, &mut client, statement);
     }

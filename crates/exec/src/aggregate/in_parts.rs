@@ -2,6 +2,7 @@
 //! parts' groups together, and what a part does that has no memory for its groups.
 
 use palisade_base::Blocked;
+use palisade_base::seats::Look;
 use palisade_engine::KeyRange;
 use palisade_expr::aggregate::Accumulator;
 use palisade_expr::keys::Numbered;
@@ -10,7 +11,7 @@ use palisade_plan::parallel::InParts;
 
 use super::{AggregateState, Grouping, Groups, Row, append_group_key};
 use crate::ExecContext;
-use crate::parallel::{InOrder, Look, Parts};
+use crate::parallel::{InOrder, Parts};
 
 /// Who adds the rows up.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl AggregateState {
                         *has_paused = false;
                         return Err(Blocked::Wait(progress));
                     }
-                    Look::TooLarge => self.adding = Adding::Alone,
+                    Look::TooLarge(_) => self.adding = Adding::Alone,
                     Look::Done(handed_in) => {
                         parts.count_ranges(cx, plan);
                         self.adding = Adding::Merging(InOrder::new(cx, handed_in));

@@ -17,16 +17,14 @@
 //! end: the probe records with that key are asked once for each table. A level for which the hash has no bits
 //! left has one pair of files.
 //!
-//! The *filter* has a bit for each hash of a build record that was put off (Bloom, 1970, with one function):
-//! a probe record whose bit is not set needs no file.
+//! The [filter](super::filter) has a bit for each hash of a build record that was put off: a probe record
+//! whose bit is not set needs no file.
 
 use palisade_expr::{SqlAttempt, SqlResult};
 
+use super::filter::{FILTERS_OF_MEMORY, Filter};
 use super::level::{FILES_OF_MEMORY, Input, LevelFiles, Written, hash_of};
 use crate::context::Execution;
-
-/// Part of an operator's memory that the filter takes.
-const FILTERS_OF_MEMORY: usize = 16;
 
 /// Bytes that a table of the build input may take of an operator's memory: what waits to be written on both
 /// sides has room beside it, and the filter.
@@ -49,40 +47,6 @@ struct Writing {
     build: LevelFiles,
     probe: LevelFiles,
     filter: Filter,
-}
-
-/// Which hashes there may be.
-#[derive(Debug)]
-struct Filter {
-    words: Vec<u64>,
-    shift: u32,
-}
-
-impl Filter {
-    fn new(memory: usize) -> Filter {
-        let words = (memory / FILTERS_OF_MEMORY / size_of::<u64>()).clamp(64, 1 << 26).next_power_of_two();
-        let bits = words as u64 * u64::from(u64::BITS);
-        Filter { words: vec![0; words], shift: u64::BITS - bits.trailing_zeros() }
-    }
-
-    /// The word and the bit of a hash. Files of one level have a part of the hash in common, so that all of
-    /// it decides.
-    fn place(&self, hash: u32) -> (usize, u64) {
-        let mixed = u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
-        ((mixed / u64::from(u64::BITS)) as usize, 1 << (mixed % u64::from(u64::BITS)))
-    }
-
-    fn add(&mut self, hash: u32) {
-        let (word, bit) = self.place(hash);
-        if let Some(word) = self.words.get_mut(word) {
-            *word |= bit;
-        }
-    }
-
-    fn may_have(&self, hash: u32) -> bool {
-        let (word, bit) = self.place(hash);
-        self.words.get(word).is_some_and(|word| word & bit != 0)
-    }
 }
 
 /// Two files that wait.
@@ -204,25 +168,6 @@ impl PairedPartitions {
         match side {
             Side::Build => build.as_mut().map_or(Ok(None), Input::next_record),
             Side::Probe => probe.next_record(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_filter_knows_what_was_added_and_little_else() {
-        for memory in [0, 256 << 10, 64 << 20] {
-            let mut filter = Filter::new(memory);
-            let bits = filter.words.len() * 64;
-            let hash = |number: usize| hash_of(&number.to_le_bytes());
-            let added = bits / 16;
-            (0..added).for_each(|number| filter.add(hash(number)));
-            assert!((0..added).all(|number| filter.may_have(hash(number))));
-            let wrong = (added..2 * added).filter(|number| filter.may_have(hash(*number))).count();
-            assert!(wrong < added / 8, "{wrong} of {added}");
         }
     }
 }

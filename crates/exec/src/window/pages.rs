@@ -25,10 +25,11 @@ use crate::spill::row::{RowTables, SlotImage, append_values, read_values};
 use crate::spill::{Run, RunReader, SpillFile, damaged};
 
 /// Part of an operator's memory that the record of a page takes.
-const PAGES_OF_MEMORY: usize = 64;
-/// Bytes of the record of a page, at least and at most.
+pub const PAGES_OF_MEMORY: usize = 64;
+/// Bytes of the record of a page, at least and at most: in memory it takes up to three times as many, and
+/// there are [many](LEAST_IN_MEMORY).
 const LEAST_PAGE: usize = 4 << 10;
-const LARGEST_PAGE: usize = 256 << 10;
+const LARGEST_PAGE: usize = 96 << 10;
 /// Pages that are in memory at least: those that one function may read for one row, which may look for an end
 /// of its frame by halves.
 const LEAST_IN_MEMORY: usize = 64;

@@ -130,11 +130,11 @@ impl Rows {
         self.pages.is_some()
     }
 
-    /// Is called after each row that was added, in its order: goes to a file if they take more memory than
-    /// they may. May ask to wait, and is called again then before anything else.
-    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize) -> SqlAttempt<()> {
+    /// Is called after each row that was added, in its order: goes to a file if they take more than `held`
+    /// bytes of the memory of the operator. May ask to wait, and is called again then before anything else.
+    pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>, memory: usize, held: usize) -> SqlAttempt<()> {
         match &self.pages {
-            None if self.size() <= memory => return Ok(()),
+            None if self.size() <= held => return Ok(()),
             None => {
                 self.pages =
                     Some(Box::new(Pages::new(cx, (self.layout.computed, self.slots.width()), memory)))
@@ -309,6 +309,56 @@ impl Rows {
             }
         }
         self.ranked.push(Ranked::new(packed.unwrap_or_default(), number)?);
+        Ok(())
+    }
+
+    /// What is packed of the keys of the row that was added last, and of those of its partition alone; `None`
+    /// where that does not decide how rows are ordered.
+    pub fn last_packed(&self) -> Option<(u128, Packed)> {
+        let last = self.ranked.last()?.packed();
+        self.decisive(last)
+    }
+
+    /// The same of the row at a place.
+    pub fn packed_at(&self, place: usize) -> Option<(u128, Packed)> {
+        self.decisive(self.ranked.get(place)?.packed())
+    }
+
+    fn decisive(&self, packed: Packed) -> Option<(u128, Packed)> {
+        if self.is_unpacked || !self.packing.is_exact {
+            return None;
+        }
+        Some((self.packing.beginning(packed, self.layout.partition)?, packed))
+    }
+
+    /// Takes out the row that was added last.
+    pub fn drop_last(&mut self) -> SqlResult<()> {
+        self.count -= 1;
+        let first = self.count * self.layout.computed;
+        self.values_size = self.values_size.saturating_sub(values_size(self.values.tail(first)?));
+        self.values.truncate(first);
+        self.slots.drop_last();
+        self.ranked.pop();
+        Ok(())
+    }
+
+    /// None yet, into which rows of these are [moved](Self::move_to).
+    pub fn emptied(&self, plan: &WindowPlan, slots: &[usize]) -> Rows {
+        let (is_unpacked, longest_key) = (self.is_unpacked, self.longest_key);
+        Rows { is_unpacked, longest_key, ..self.like(plan, slots) }
+    }
+
+    /// Moves the row at a place to the end of others of the same window: there it is the last one in order.
+    pub fn move_to(&mut self, place: usize, target: &mut Rows) -> SqlResult<()> {
+        let ranked = *self.ranked.at(place)?;
+        let first = ranked.row() * self.layout.computed;
+        let before = target.values.len();
+        let values = self.values.iter_mut().skip(first).take(self.layout.computed);
+        target.values.extend(values.map(std::mem::take));
+        target.values_size += values_size(target.values.tail(before)?);
+        self.slots.move_to(ranked.row(), &mut target.slots)?;
+        target.ranked.push(Ranked::new(ranked.packed(), target.count)?);
+        target.count += 1;
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::window::WindowPlan;
 use palisade_session::work::Work;
 
+use super::pages::PAGES_OF_MEMORY;
 use super::rows::Rows;
 use crate::ExecContext;
 use crate::packed::Ranked;
@@ -94,8 +95,11 @@ impl WindowRuns {
         let own = self.slots.len() - 1;
         loop {
             // The blocks of the runs take a part of it.
-            let memory = super::memory(cx);
-            rows.make_room(cx, memory - memory / 4)?;
+            let memory = super::memory(cx) / 4 * 3;
+            // All rows together did not fit: where they are one partition, pages are written from the first
+            // row on.
+            let held = if self.partition == 0 { memory / PAGES_OF_MEMORY } else { memory };
+            rows.make_room(cx, memory, held)?;
             if !self.ahead.is_empty() {
                 // It is the first row of the partition after that which is being read.
                 if !rows.is_empty() {
@@ -104,7 +108,11 @@ impl WindowRuns {
                 rows.take_row_of(&mut self.ahead)?;
                 continue;
             }
-            let Some(others) = self.read(cx)? else { return rows.finish(cx) };
+            let Some(others) = self.read(cx)? else {
+                // Its blocks are of no use any more.
+                self.merger = None;
+                return rows.finish(cx);
+            };
             let is_first = rows.is_empty() && self.first_keys.is_empty();
             let is_next = is_first || !self.is_like_the_first(cx)?;
             if is_next {

@@ -150,7 +150,7 @@ impl Binder<'_> {
             None => {
                 let slot = self.new_slot();
                 let scope = self.scope();
-                scope.windows.push(WindowPlan { slot, partition, order, calls: Vec::new() });
+                scope.windows.push(WindowPlan { slot, partition, order, calls: Vec::new(), wanted: None });
                 scope.window_names.push(name);
                 scope.windows.len() - 1
             }

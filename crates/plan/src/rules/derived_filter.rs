@@ -42,7 +42,7 @@ impl Rule for DerivedFilter {
 }
 
 /// Visits the tables that no outer join makes NULLs of.
-fn preserved(tree: &mut JoinTree, visit: &mut dyn FnMut(&mut Leaf)) {
+pub(super) fn preserved(tree: &mut JoinTree, visit: &mut dyn FnMut(&mut Leaf)) {
     match tree {
         JoinTree::Leaf(leaf) => visit(leaf),
         JoinTree::Inner(parts, _) => parts.iter_mut().for_each(|part| preserved(part, visit)),

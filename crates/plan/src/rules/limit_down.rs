@@ -185,7 +185,7 @@ fn is_silent(block: &Block, output: &[Expr]) -> bool {
 }
 
 /// Whether it shows in nothing but its rows how much of a block is executed.
-fn has_no_effects(block: &Block, output: &[Expr]) -> bool {
+pub(crate) fn has_no_effects(block: &Block, output: &[Expr]) -> bool {
     let mut none = !block.counts_all && !block.whole_rows && output.iter().all(is_repeatable);
     block.exprs(&mut |expr| none &= is_repeatable(expr));
     if let Some(tree) = &block.tree {

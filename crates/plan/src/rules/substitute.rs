@@ -6,7 +6,7 @@ use palisade_expr::{Expr, Node};
 
 use crate::conditions::{OuterSlots, expr_slots};
 use crate::logical::{Block, Body, Leaf, LogicalQuery};
-use crate::window::WindowFunction;
+use crate::window::{FirstRows, WindowFunction};
 
 /// The slots that an expression reads, in order.
 pub(super) fn slots_of(expr: &Expr, subqueries: &dyn OuterSlots) -> Vec<usize> {
@@ -103,6 +103,9 @@ pub(super) fn change_block(block: &mut Block, change: &mut dyn FnMut(&mut Expr))
     block.having.iter_mut().for_each(&mut *change);
     for window in &mut block.windows {
         window.exprs_mut(change);
+        if let Some(FirstRows::Ranked { most, .. }) = &mut window.wanted {
+            change(most);
+        }
         for call in &mut window.calls {
             match &mut call.function {
                 WindowFunction::Ntile(expr) | WindowFunction::Nth(expr) => change(expr),
