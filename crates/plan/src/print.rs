@@ -131,7 +131,9 @@ impl Lines {
         }
         for window in block.windows.iter().rev() {
             let (partition, order) = (Keys(&window.partition), Keys(&window.order));
-            self.line(format_args!("Window: {} functions by {partition} order {order}", window.calls.len()));
+            let sorted = if window.comes_sorted { ", which its rows come in" } else { "" };
+            let count = window.calls.len();
+            self.line(format_args!("Window: {count} functions by {partition} order {order}{sorted}"));
         }
         if let Some(having) = &block.having {
             self.line(format_args!("Having: {having}"));

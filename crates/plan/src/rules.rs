@@ -14,6 +14,8 @@
 //! | `unique_match` | a semi-join that finds one row at most | an inner join |
 //! | `distinct_match` | a semi-join | a join with the distinct rows that are looked for, if that pays |
 //! | `grouped_scalar` | a correlated subquery of an aggregate | a join with its groups, if that pays |
+//! | `unread_columns` | a column of a derived table that is not read | NULL, and nothing computed for it |
+//! | `window_reuse` | windows that are ordered alike, or by more | one sort for them |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
 //! before. Rules are applied in the order of the table; those that do not always pay ask the planner what
@@ -33,10 +35,13 @@ mod grouped_scalar;
 mod limit_down;
 mod or_factors;
 mod outer_to_inner;
+mod quiet;
 mod semi_join;
 mod substitute;
 mod trial;
 mod unique_match;
+mod unread_columns;
+mod window_reuse;
 
 use std::sync::Arc;
 
@@ -56,6 +61,8 @@ use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
 use self::unique_match::UniqueMatch;
+use self::unread_columns::UnreadColumns;
+use self::window_reuse::WindowReuse;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
 use crate::outline::Outline;
@@ -78,7 +85,7 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 13] = [
+const RULES: [&dyn Rule; 15] = [
     &Constants,
     &OrFactors,
     &OuterToInner,
@@ -92,6 +99,8 @@ const RULES: [&dyn Rule; 13] = [
     &DistinctMatch,
     &GroupedScalar,
     &EqualitiesOfMatches,
+    &UnreadColumns,
+    &WindowReuse,
 ];
 
 /// A statement whose queries are being rewritten.

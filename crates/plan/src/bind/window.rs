@@ -150,7 +150,8 @@ impl Binder<'_> {
             None => {
                 let slot = self.new_slot();
                 let scope = self.scope();
-                scope.windows.push(WindowPlan { slot, partition, order, calls: Vec::new() });
+                let calls = Vec::new();
+                scope.windows.push(WindowPlan { slot, partition, order, comes_sorted: false, calls });
                 scope.window_names.push(name);
                 scope.windows.len() - 1
             }

@@ -196,9 +196,9 @@ impl Blocks<'_> {
             Operator::Window { input, window } => {
                 let mut shown = Object::default();
                 shown.add("name", "<unnamed window>");
-                let keys = window.partition.iter().chain(&window.order);
-                let keys: Vec<String> = keys.map(|key| key.expr.to_string()).collect();
-                if !keys.is_empty() {
+                if window.sorts() {
+                    let keys = window.partition.iter().chain(&window.order);
+                    let keys: Vec<String> = keys.map(|key| key.expr.to_string()).collect();
                     shown.add("using_filesort", true);
                     shown.add("filesort_key", keys);
                 }

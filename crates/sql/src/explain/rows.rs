@@ -446,8 +446,7 @@ fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
         }
         Operator::Window { input, window } => {
             notes(input, out);
-            let sorts = !window.partition.is_empty() || !window.order.is_empty();
-            if sorts && !out.contains(&"Using filesort") {
+            if window.sorts() && !out.contains(&"Using filesort") {
                 out.push("Using filesort");
             }
         }

@@ -299,9 +299,9 @@ impl<'p> Steps<'p> {
                 let text = format!("Window aggregate with buffering: {}", functions.join(", "));
                 let input = self.operator(input);
                 let keys = key_texts(window.partition.iter().chain(&window.order));
-                let input = match keys.is_empty() {
-                    true => input,
-                    false => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
+                let input = match window.sorts() {
+                    false => input,
+                    true => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
                         .with("sort_fields", keys)
                         .over([input]),
                 };
