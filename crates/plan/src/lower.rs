@@ -46,6 +46,8 @@ pub struct Planner<'a> {
     pub outline: Option<Arc<Outline>>,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
+    /// What running those costs, as far as they have been planned.
+    runs: Vec<Option<f64>>,
     /// Queries that are tables of other ones and have been planned, by their slots.
     tables: HashMap<usize, PlannedTable>,
 }
@@ -115,8 +117,31 @@ impl<'a> Planner<'a> {
             notes: false,
             outline: None,
             outer,
+            runs: Vec::new(),
             tables: HashMap::new(),
         }
+    }
+
+    /// The plans of the subqueries in the expressions of a statement, by number. They are made before those
+    /// of the queries that run them, which have to know what that costs.
+    pub fn subqueries(&mut self, subqueries: &[Option<LogicalQuery>]) -> SqlResult<Vec<Option<Query>>> {
+        self.runs = vec![None; subqueries.len()];
+        let mut planned = Vec::with_capacity(subqueries.len());
+        // A subquery within another one has the higher number.
+        for (number, subquery) in subqueries.iter().enumerate().rev() {
+            let query = subquery.clone().map(|subquery| self.query(subquery)).transpose()?;
+            if let (Some(query), Some(run)) = (&query, self.runs.get_mut(number)) {
+                *run = Some(query.cost);
+            }
+            planned.push(query);
+        }
+        planned.reverse();
+        Ok(planned)
+    }
+
+    /// What it costs to run a subquery for a row.
+    pub fn run_of(&self, subquery: usize) -> f64 {
+        self.runs.get(subquery).copied().flatten().unwrap_or(0.0).max(cost::SUBQUERY)
     }
 
     /// The query in this slot, which is planned before the joins that read it.

@@ -68,6 +68,8 @@ pub(super) struct Conjunct {
     pub(super) is_late: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
+    /// What these runs cost for a row.
+    runs: f64,
     /// See [`is_of_texts`].
     is_of_texts: bool,
     /// Of an equality: how it is compared, and the tables that each side reads.
@@ -116,7 +118,7 @@ fn is_of_texts(expr: &Expr) -> bool {
 pub(super) fn filtering(pool: &[Rc<Conjunct>]) -> (f64, f64) {
     let expensive = || pool.iter().filter(|conjunct| conjunct.is_expensive);
     let left: f64 = expensive().map(|conjunct| selectivity(&conjunct.expr)).product();
-    (expensive().count() as f64 * cost::SUBQUERY, 1.0 / left.max(f64::MIN_POSITIVE))
+    (expensive().map(|conjunct| conjunct.runs).sum(), 1.0 / left.max(f64::MIN_POSITIVE))
 }
 
 /// The part of rows for which all of them hold.
@@ -196,7 +198,7 @@ impl<'t> Planning<'_, '_, 't> {
         let mut slots = Vec::new();
         expr_slots(self.statement(), &expr, &mut slots);
         let mut is_free = slots.iter().all(|slot| self.planner.joining.local.contains(slot));
-        let (mut is_late, mut is_expensive) = (false, false);
+        let (mut is_late, mut is_expensive, mut runs) = (false, false, 0.0);
         // A statement that is to end needs no good plan, and the list of an IN may be long.
         if !self.is_over(0) {
             expr.walk(&mut |part| match &part.node {
@@ -206,6 +208,7 @@ impl<'t> Planning<'_, '_, 't> {
                 Node::Subquery(subquery) => {
                     is_free = false;
                     is_expensive |= subquery.correlated;
+                    runs += if subquery.correlated { self.statement().run_of(subquery.number) } else { 0.0 };
                 }
                 _ => {}
             });
@@ -219,6 +222,7 @@ impl<'t> Planning<'_, '_, 't> {
             is_free,
             is_late,
             is_expensive,
+            runs,
             sides,
         })
     }
