@@ -363,6 +363,7 @@ impl<'a> Binder<'a> {
         planner.outline = self.outline;
         planner.switches = switches;
         planner.premises = premises.into();
+        planner.slots.set(slots);
         let told = self.notes.then(|| {
             let text = query.as_ref().map(|query| Writer::new(&subqueries).statement(query));
             let has_windows = query.iter().chain(subqueries.iter().flatten()).any(LogicalQuery::has_windows);
@@ -371,7 +372,7 @@ impl<'a> Binder<'a> {
         });
         let mut planned = planner.subqueries(&subqueries)?;
         let mut query = lower(&mut planner, query, &subqueries)?;
-        let premises = planner.premises.take();
+        let (premises, slots) = (planner.premises.take(), planner.slots.get());
         // What it keeps of derived tables shares them with the operators that read them.
         drop(planner);
         if self.notes {

@@ -18,6 +18,8 @@ pub const UNIQUE_LOOKUP: f64 = 700.0;
 pub const ROW_IN_ORDER: f64 = 150.0;
 /// Reading the next entry of a secondary index that has all columns that are wanted.
 pub const ENTRY_IN_ORDER: f64 = 120.0;
+/// Looking in an entry for what it has in common with those of another index.
+pub const MERGED_ENTRY: f64 = 80.0;
 /// Reading the next entry of a secondary index, and finding its row.
 pub const ROW_BY_ENTRY: f64 = 900.0;
 /// Locking a row that is read.

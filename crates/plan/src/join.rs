@@ -24,6 +24,7 @@
 //! |---|---|
 //! | `equal` | equalities that tell nothing new |
 //! | `estimate` | how many rows there are |
+//! | `intersection` | AND over different indexes |
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
@@ -33,6 +34,7 @@
 
 mod equal;
 mod estimate;
+mod intersection;
 mod order;
 mod path;
 mod planned;

@@ -1,7 +1,7 @@
 //! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and
 //! WHERE is stacked on top.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -44,6 +44,10 @@ pub struct Planner<'a> {
     pub notes: bool,
     /// What it is held to.
     pub outline: Option<Arc<Outline>>,
+    /// How many slots have been given out.
+    pub slots: Cell<usize>,
+    /// Those of entries of a table that are read besides its rows: by the table's slot, and their number.
+    entries: RefCell<HashMap<(usize, usize), usize>>,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
     /// What running those costs, as far as they have been planned.
@@ -116,6 +120,8 @@ impl<'a> Planner<'a> {
             switches: OptimizerSwitches::default(),
             notes: false,
             outline: None,
+            slots: Cell::new(0),
+            entries: RefCell::default(),
             outer,
             runs: Vec::new(),
             tables: HashMap::new(),
@@ -137,6 +143,12 @@ impl<'a> Planner<'a> {
         }
         planned.reverse();
         Ok(planned)
+    }
+
+    /// The slot of the entries, with this number, that are read besides the rows of a table.
+    pub fn slot_of_entries(&self, table: usize, number: usize) -> usize {
+        let new = || self.slots.replace(self.slots.get() + 1);
+        *self.entries.borrow_mut().entry((table, number)).or_insert_with(new)
     }
 
     /// What it costs to run a subquery for a row.

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::Planning;
+use super::intersection::Entries;
 use super::union::Branch;
 use crate::conditions::expr_slots;
 use crate::cost::{self, selectivity};
@@ -14,7 +15,7 @@ use crate::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::lower::PlannedTable;
 use crate::note::{self, Estimate, Reading};
 use crate::virtual_read::VirtualRead;
-use crate::{Access, JoinKind, Operator};
+use crate::{Access, JoinKind, Merge, Operator};
 use palisade_catalog::SqlType;
 use palisade_expr::func::Purity;
 use palisade_expr::{Comparison, Domain, Expr, Node};
@@ -291,6 +292,13 @@ pub(super) enum Shape<'t> {
         branches: Vec<Branch>,
         rows: f64,
     },
+    /// A table whose rows are read that several indexes have entries of.
+    Intersection {
+        leaf: &'t TableLeaf,
+        inputs: Vec<Entries>,
+        filter: Pool,
+        rows: f64,
+    },
     Virtual {
         leaf: &'t VirtualLeaf,
         filter: Pool,
@@ -341,7 +349,11 @@ impl<'t> Planned<'t> {
             Shape::Nested { left, right, .. } | Shape::Hash { left, right, .. } => {
                 left.is_one_row() && right.is_one_row()
             }
-            Shape::Nothing | Shape::Union { .. } | Shape::Virtual { .. } | Shape::Whole { .. } => false,
+            Shape::Nothing
+            | Shape::Union { .. }
+            | Shape::Intersection { .. }
+            | Shape::Virtual { .. }
+            | Shape::Whole { .. } => false,
         }
     }
 
@@ -406,6 +418,9 @@ impl<'t> Planned<'t> {
             Shape::Union { leaf, branches, .. } => {
                 out.extend(branches.iter().map(|branch| (*leaf, &branch.access)));
             }
+            Shape::Intersection { leaf, inputs, .. } => {
+                out.extend(inputs.iter().map(|entries| (*leaf, &entries.access)));
+            }
             Shape::Nothing | Shape::Virtual { .. } | Shape::Whole { .. } => {}
             Shape::Filter { input, .. } => input.accesses(out),
             Shape::Hash { left, right, .. } | Shape::Nested { left, right, .. } => {
@@ -444,7 +459,18 @@ impl<'t> Planned<'t> {
             Shape::Table { leaf, access, filter, rows, .. } => scan(leaf, access, filter, *rows),
             Shape::Union { leaf, branches, rows } => {
                 let of_branch = |branch: &Branch| scan(leaf, &branch.access, &branch.filter, branch.rows);
-                Operator::IndexMerge { inputs: branches.iter().map(of_branch).collect(), rows: *rows }
+                let inputs = branches.iter().map(of_branch).collect();
+                Operator::IndexMerge { inputs, kind: Merge::Union, rows: *rows }
+            }
+            Shape::Intersection { leaf, inputs, filter, rows } => {
+                let of_entries = |entries: &Entries| {
+                    let Entries { slot, access, rows } = entries;
+                    scan(&TableLeaf { slot: *slot, ..TableLeaf::clone(leaf) }, access, &[], *rows)
+                };
+                let by_key = Access { unique: true, ..Access::default() };
+                let row = scan(leaf, &by_key, filter, *rows);
+                let inputs = inputs.iter().map(of_entries).chain([row]).collect();
+                Operator::IndexMerge { inputs, kind: Merge::Intersection, rows: *rows }
             }
             Shape::Virtual { leaf, filter, read } => Operator::Virtual {
                 slot: leaf.slot,

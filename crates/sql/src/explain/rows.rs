@@ -7,7 +7,7 @@ use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::note::Note;
 use palisade_plan::rules::is_never;
-use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
+use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
 
 use super::Numbers;
@@ -184,7 +184,9 @@ impl Lines<'_> {
                 self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
             }
             Operator::Scan { .. } => self.scan(operator, id, select_type, note),
-            Operator::IndexMerge { inputs, rows } => self.merged(inputs, *rows, id, select_type),
+            Operator::IndexMerge { inputs, kind, rows } => {
+                self.merged((inputs, *kind), *rows, id, select_type);
+            }
             Operator::Virtual { table, alias, filter, .. } => {
                 let table = if alias.is_empty() { table.name.to_owned() } else { alias.clone() };
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
@@ -257,9 +259,15 @@ impl Lines<'_> {
     }
 
     /// One line of a table that is read by several indexes.
-    fn merged(&mut self, inputs: &[Operator], rows: f64, id: u64, select_type: &'static str) {
+    fn merged(
+        &mut self,
+        (inputs, kind): (&[Operator], Merge),
+        rows: f64,
+        id: u64,
+        select_type: &'static str,
+    ) {
         let (mut names, mut lengths, mut of) = (Vec::new(), Vec::new(), String::new());
-        for input in inputs.iter().filter_map(scan_of) {
+        for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
             let Operator::Scan { table, access, alias, .. } = input else { continue };
             of.clone_from(alias);
             names.push(index_name(table, access).to_owned());
@@ -277,7 +285,7 @@ impl Lines<'_> {
             key_length: Some(lengths.join(",")),
             rows: Some(rows.max(1.0)),
             filtered: Some(100.0),
-            extra: vec![format!("Using {}", merge_of(inputs)), "Using where".to_owned()],
+            extra: vec![format!("Using {}", merge_of(inputs, kind)), "Using where".to_owned()],
             ..Line::default()
         });
     }
@@ -334,16 +342,30 @@ pub(super) fn scan_of(operator: &Operator) -> Option<&Operator> {
     }
 }
 
+/// The scans of the indexes that are read for one table.
+pub(super) fn merged_scans(inputs: &[Operator], kind: Merge) -> &[Operator] {
+    match (kind, inputs) {
+        // The last one reads the rows.
+        (Merge::Intersection, [entries @ .., _]) => entries,
+        _ => inputs,
+    }
+}
+
 /// How several indexes are read for one table, as MySQL names it: entries with one whole key lie in the order
 /// of the rows.
-pub(super) fn merge_of(inputs: &[Operator]) -> String {
+pub(super) fn merge_of(inputs: &[Operator], kind: Merge) -> String {
     let (mut names, mut is_sorted) = (Vec::new(), true);
-    for input in inputs.iter().filter_map(scan_of) {
+    for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
         let Operator::Scan { table, access, .. } = input else { continue };
         is_sorted &= access.finds_equal_entries(table);
         names.push(index_name(table, access));
     }
-    format!("{}({})", if is_sorted { "union" } else { "sort_union" }, names.join(","))
+    let name = match kind {
+        Merge::Intersection => "intersect",
+        Merge::Union if is_sorted => "union",
+        Merge::Union => "sort_union",
+    };
+    format!("{name}({})", names.join(","))
 }
 
 /// The part of the rows that a filter leaves, in percent.

@@ -9,12 +9,13 @@ use palisade_plan::access::Access;
 use palisade_plan::note::{Actual, Estimate, Note, estimate};
 use palisade_plan::parallel::DividedFrom;
 use palisade_plan::window::WindowFunction;
-use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
+use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 
 use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, index_name, key_columns, key_parts, lookup, ranges, ranges_line, references, subqueries_in,
 };
+use super::rows::merged_scans;
 use super::text::{columns_of, rounded, short, short_list, shortened, shown_cost};
 
 /// A step of a plan.
@@ -219,6 +220,9 @@ impl<'p> Steps<'p> {
     fn noted(&mut self, input: &Operator, note: &Note) -> Step {
         let mut step = match input {
             Operator::Scan { .. } => self.scan(input, Some(note)),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
+                self.intersection(inputs, Some(note.estimate))
+            }
             // It changes what rows look like, and not which there are.
             Operator::Project { .. } => return self.plain(input),
             input => {
@@ -242,6 +246,9 @@ impl<'p> Steps<'p> {
             Operator::Nothing => Step::new("Zero rows (Impossible WHERE)", "zero_rows")
                 .with("zero_rows_cause", "Impossible WHERE"),
             Operator::Scan { .. } => self.scan(operator, None),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
+                self.intersection(inputs, None)
+            }
             Operator::IndexMerge { inputs, .. } => {
                 let inputs: Vec<Step> = inputs.iter().map(|input| self.operator(input)).collect();
                 Step::new("Index merge", "index_merge").over(inputs)
@@ -358,6 +365,14 @@ impl<'p> Steps<'p> {
             Some(filter) => self.filter(step, filter, Some(note.estimate)),
             None => step.estimated(note.estimate),
         }
+    }
+
+    /// What several indexes have in common; the last of the inputs reads the rows.
+    fn intersection(&mut self, inputs: &[Operator], estimate: Option<Estimate>) -> Step {
+        let entries = merged_scans(inputs, Merge::Intersection).iter();
+        let entries: Vec<Step> = entries.map(|input| self.operator(input)).collect();
+        let step = Step::new("Intersect rows sorted by row ID", "rowid_intersection").over(entries);
+        self.filtered(Step { estimate, ..step }, inputs.last().and_then(filter_of))
     }
 
     fn nested(
@@ -512,6 +527,16 @@ fn limited(limit: &Limit) -> Step {
 fn key_texts<'k>(keys: impl IntoIterator<Item = &'k SortKey>) -> Vec<String> {
     let text = |key: &SortKey| format!("{}{}", short(&key.expr), if key.descending { " DESC" } else { "" });
     keys.into_iter().map(text).collect()
+}
+
+/// The condition that a scan's rows are tested by, which is an operator of its own where it is measured.
+fn filter_of(operator: &Operator) -> Option<&Expr> {
+    match operator {
+        Operator::Noted { input, .. } => filter_of(input),
+        Operator::Filter { condition, .. } => Some(condition),
+        Operator::Scan { filter, .. } => filter.as_ref(),
+        _ => None,
+    }
 }
 
 fn function_text(function: &WindowFunction, arguments: &[Expr]) -> String {
