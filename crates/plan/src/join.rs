@@ -348,7 +348,7 @@ impl<'a, 't> Planning<'_, 'a, 't> {
             [JoinTree::Left(left, right, on)] => {
                 self.outer(Outer { left, right, on, kind: JoinKind::Left }, pool, (bound, want))
             }
-            [JoinTree::Semi { left, right, on, anti }] => {
+            [JoinTree::Semi { left, right, on, anti, .. }] => {
                 let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
                 self.outer(Outer { left, right, on, kind }, pool, (bound, want))
             }

@@ -329,6 +329,8 @@ pub enum Operator {
         query: Arc<Query>,
         filter: Option<Expr>,
         alias: String,
+        /// The number of the subquery in an expression that it has been.
+        subquery: Option<usize>,
     },
 }
 

@@ -68,7 +68,7 @@ fn joins_nothing(tree: &JoinTree) -> bool {
         JoinTree::Inner(parts, on) => none_can_hold(on) || parts.iter().any(joins_nothing),
         JoinTree::Left(left, _, _) => joins_nothing(left),
         JoinTree::Semi { left, anti: true, .. } => joins_nothing(left),
-        JoinTree::Semi { left, right, on, anti: false } => {
+        JoinTree::Semi { left, right, on, anti: false, .. } => {
             none_can_hold(on) || joins_nothing(left) || joins_nothing(right)
         }
     }

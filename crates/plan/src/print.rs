@@ -162,7 +162,7 @@ impl Lines {
             JoinTree::Leaf(leaf) => return self.leaf(leaf),
             JoinTree::Inner(parts, on) => ("Inner", parts.iter().collect(), on),
             JoinTree::Left(left, right, on) => ("Left", vec![&**left, &**right], on),
-            JoinTree::Semi { left, right, on, anti } => {
+            JoinTree::Semi { left, right, on, anti, .. } => {
                 (if *anti { "Anti" } else { "Semi" }, vec![&**left, &**right], on)
             }
         };

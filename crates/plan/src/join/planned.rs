@@ -534,8 +534,8 @@ fn whole_operator(leaf: &Leaf, table: Option<PlannedTable>, filter: Option<Expr>
         (Leaf::Recursive { alias, .. }, Some(PlannedTable::Recursive(recursion))) => {
             Operator::Recursive { slot, recursion, filter, alias: alias.clone() }
         }
-        (Leaf::Derived { alias, .. }, Some(PlannedTable::Derived(query))) => {
-            Operator::Derived { slot, query, filter, alias: alias.clone() }
+        (Leaf::Derived { alias, subquery, .. }, Some(PlannedTable::Derived(query))) => {
+            Operator::Derived { slot, query, filter, alias: alias.clone(), subquery: *subquery }
         }
         (Leaf::Working { table, alias, .. }, _) => {
             Operator::Working { slot, table: *table, filter, alias: alias.clone() }

@@ -289,10 +289,10 @@ impl Blocks<'_> {
                 out.push(Part::plain(alias, estimate(operator)));
                 filter.iter().for_each(|filter| self.attach(filter, out));
             }
-            Operator::Derived { query, alias, filter, .. } => {
+            Operator::Derived { query, alias, filter, subquery, .. } => {
                 let mut part =
                     Part::plain(alias, note.map_or_else(|| estimate(operator), |note| note.estimate));
-                let id = self.numbers.next();
+                let id = subquery.map_or_else(|| self.numbers.next(), |number| number as u64 + 2);
                 let is_dependent = !query.outer_slots.is_empty();
                 let block = self.query(query, id, Object::default());
                 part.kept = Some(kept(is_dependent, block));

@@ -35,7 +35,7 @@ pub(super) struct Lines<'p> {
     plan: &'p Plan,
     numbers: Numbers,
     lines: Vec<Line>,
-    /// Queries that are tables of the block whose rows are made.
+    /// Queries that are tables of the block whose rows are made, with their numbers.
     inner: Vec<(u64, Inner)>,
     /// Rows that a step of the recursion whose rows are made reads of those before.
     working: f64,
@@ -44,6 +44,7 @@ pub(super) struct Lines<'p> {
 /// A query whose rows follow those of the block that reads it.
 enum Inner {
     Derived(Arc<Query>),
+    Materialized(Arc<Query>),
     Recursive(Arc<palisade_plan::Recursion>),
 }
 
@@ -89,6 +90,7 @@ impl Lines<'_> {
         for (id, inner) in inner {
             match inner {
                 Inner::Derived(query) => self.query(&query, id, "DERIVED"),
+                Inner::Materialized(query) => self.query(&query, id, "MATERIALIZED"),
                 Inner::Recursive(recursion) => {
                     self.query(&recursion.seed, id, "DERIVED");
                     let before = self.working;
@@ -216,13 +218,18 @@ impl Lines<'_> {
                     line.extra.push("Using join buffer (hash join)".to_owned());
                 }
             }
-            Operator::Derived { query, filter, .. } => {
+            Operator::Derived { query, filter, subquery, .. } => {
                 let rows = palisade_plan::note::estimate(&query.root).rows;
-                self.kept(id, select_type, rows, filter.is_some(), Inner::Derived(query.clone()));
+                let (number, inner) = match subquery {
+                    Some(number) => (*number as u64 + 2, Inner::Materialized(query.clone())),
+                    None => (self.numbers.next(), Inner::Derived(query.clone())),
+                };
+                self.kept((id, select_type), rows, filter.is_some(), (number, inner));
             }
             Operator::Recursive { recursion, filter, .. } => {
                 let rows = Recursed::of(recursion).rows;
-                self.kept(id, select_type, rows, filter.is_some(), Inner::Recursive(recursion.clone()));
+                let inner = (self.numbers.next(), Inner::Recursive(recursion.clone()));
+                self.kept((id, select_type), rows, filter.is_some(), inner);
             }
             Operator::Working { alias, filter, .. } => {
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
@@ -243,13 +250,19 @@ impl Lines<'_> {
         }
     }
 
-    fn kept(&mut self, id: u64, select_type: &'static str, rows: f64, is_filtered: bool, inner: Inner) {
-        let number = self.numbers.next();
+    fn kept(
+        &mut self,
+        (id, select_type): (u64, &'static str),
+        rows: f64,
+        is_filtered: bool,
+        (number, inner): (u64, Inner),
+    ) {
+        let kind = if matches!(inner, Inner::Materialized(_)) { "subquery" } else { "derived" };
         self.inner.push((number, inner));
         self.lines.push(Line {
             id: Some(id),
             select_type,
-            table: format!("<derived{number}>"),
+            table: format!("<{kind}{number}>"),
             access: "ALL",
             rows: Some(rows),
             filtered: Some(100.0),
@@ -411,7 +424,9 @@ pub(super) fn combination(operator: &Operator, is_sorted: bool) -> Option<(&[Ope
 /// Whether a query has queries in it.
 fn has_parts(operator: &Operator) -> bool {
     match operator {
-        Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
+        Operator::Derived { subquery: None, .. } | Operator::Recursive { .. } | Operator::Union { .. } => {
+            true
+        }
         _ => operator.inputs().iter().any(|input| has_parts(input)),
     }
 }

@@ -246,9 +246,7 @@ impl<'p> Steps<'p> {
             Operator::Nothing => Step::new("Zero rows (Impossible WHERE)", "zero_rows")
                 .with("zero_rows_cause", "Impossible WHERE"),
             Operator::Scan { .. } => self.scan(operator, None),
-            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
-                self.intersection(inputs, None)
-            }
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => self.intersection(inputs, None),
             Operator::IndexMerge { inputs, .. } => {
                 let inputs: Vec<Step> = inputs.iter().map(|input| self.operator(input)).collect();
                 Step::new("Index merge", "index_merge").over(inputs)
@@ -342,8 +340,14 @@ impl<'p> Steps<'p> {
                     .with("table_name", alias.as_str());
                 self.filtered(scan, filter.as_ref())
             }
-            Operator::Derived { query, alias, filter, .. } => {
-                let kept = Step::new("Materialize", "materialize").over([self.query(query)]);
+            Operator::Derived { query, alias, filter, subquery, .. } => {
+                let distinct = subquery.and_then(|_| under_distinct(&query.root));
+                let kept = match distinct {
+                    Some(input) => Step::new("Materialize with deduplication", "materialize")
+                        .with("deduplication", true)
+                        .over([self.operator(input)]),
+                    None => Step::new("Materialize", "materialize").over([self.query(query)]),
+                };
                 let kept = kept.estimated(estimate(&query.root));
                 self.filtered(temporary(alias, kept), filter.as_ref())
             }
@@ -527,6 +531,15 @@ fn limited(limit: &Limit) -> Step {
 fn key_texts<'k>(keys: impl IntoIterator<Item = &'k SortKey>) -> Vec<String> {
     let text = |key: &SortKey| format!("{}{}", short(&key.expr), if key.descending { " DESC" } else { "" });
     keys.into_iter().map(text).collect()
+}
+
+/// What the distinct rows of a query are made of, if it gives distinct rows.
+fn under_distinct(operator: &Operator) -> Option<&Operator> {
+    match operator {
+        Operator::Noted { input, .. } => under_distinct(input),
+        Operator::Distinct { input, .. } => Some(input),
+        _ => None,
+    }
 }
 
 /// The condition that a scan's rows are tested by, which is an operator of its own where it is measured.
