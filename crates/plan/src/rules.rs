@@ -14,6 +14,7 @@
 //! | `unique_match` | a semi-join that finds one row at most | an inner join |
 //! | `distinct_match` | a semi-join | a join with the distinct rows that are looked for, if that pays |
 //! | `grouped_scalar` | a correlated subquery of an aggregate | a join with its groups, if that pays |
+//! | `eager_groups` | groups of joined rows | groups of one side, joined, if that pays |
 //! | `unread_columns` | a column of a derived table that is not read | NULL, and nothing computed for it |
 //! | `window_reuse` | windows that are ordered alike, or by more | one sort for them |
 //!
@@ -29,6 +30,7 @@ mod constants;
 mod derived_filter;
 mod derived_merge;
 mod distinct_match;
+mod eager_groups;
 mod equalities;
 mod grouped_in;
 mod grouped_scalar;
@@ -53,6 +55,7 @@ use self::constants::Constants;
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
 use self::distinct_match::DistinctMatch;
+use self::eager_groups::EagerGroups;
 use self::equalities::{Equalities, EqualitiesOfMatches};
 use self::grouped_in::GroupedIn;
 use self::grouped_scalar::GroupedScalar;
@@ -85,7 +88,7 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 15] = [
+const RULES: [&dyn Rule; 16] = [
     &Constants,
     &OrFactors,
     &OuterToInner,
@@ -98,6 +101,7 @@ const RULES: [&dyn Rule; 15] = [
     &UniqueMatch,
     &DistinctMatch,
     &GroupedScalar,
+    &EagerGroups,
     &EqualitiesOfMatches,
     &UnreadColumns,
     &WindowReuse,
