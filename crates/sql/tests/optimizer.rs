@@ -363,3 +363,32 @@ fn rows_that_two_indexes_have_in_common_are_read_by_both() {
     let tree = client.run("EXPLAIN FORMAT=TREE SELECT v FROM m WHERE a = 6 AND b = 7");
     assert!(!tree.contains("Intersect"), "{tree}");
 }
+
+#[test]
+fn a_condition_that_a_parameter_leaves_out_is_none() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE p (id INT PRIMARY KEY, k INT, v INT, KEY (k))");
+    insert(&mut client, "p", (0..4000).map(|id| format!("({id},{},{})", id % 400, id % 7)));
+    done(&mut client, "SET @none = NULL, @some = 17");
+    let mut explained = |condition: &str, values: &str| {
+        let text = format!("PREPARE e FROM 'EXPLAIN FORMAT=TREE SELECT v FROM p WHERE {condition}'");
+        client.run(&text);
+        client.run(&format!("EXECUTE e USING {values}"))
+    };
+    for condition in ["(? IS NULL OR k = ?)", "(? IS NOT NULL AND k = ?)", "NOT (? IS NULL) AND k = ?"] {
+        let tree = explained(condition, "@some, @some");
+        assert!(tree.contains("Index lookup on p using k") && !tree.contains("Filter"), "{tree}");
+    }
+    let tree = explained("(? IS NULL OR k = ?) AND v > 3", "@none, @none");
+    assert!(tree.contains("Filter: (p.v > 3)") && tree.contains("Table scan"), "{tree}");
+    let tree = explained("k = COALESCE(?, k)", "@some");
+    assert!(tree.contains("Index lookup on p using k"), "{tree}");
+    let tree = explained("k = ?", "@none");
+    assert!(tree.contains("Impossible WHERE"), "{tree}");
+    done(&mut client, "PREPARE q FROM 'SELECT COUNT(*) FROM p WHERE (? IS NULL OR k = ?)'");
+    for (value, count) in [("@none", "4000"), ("@some", "10"), ("@none", "4000")] {
+        let answer = client.run(&format!("EXECUTE q USING {value}, {value}"));
+        assert!(answer.contains(count), "{value}: {answer}");
+    }
+}
