@@ -2,9 +2,12 @@
 //!
 //! Each constant of `crates/plan/src/cost.rs` that is the time of something done to a row has a statement
 //! here that does it to many, and one that does all but that: the difference of the server's CPU times,
-//! divided by the number of rows, is the unit in nanoseconds. A statement counts only if its plan does what
-//! is to be measured; otherwise the line says so. Printed are the measured figures beside those of the
-//! source, and both as multiples of reading a row in order, because only ratios decide between plans.
+//! divided by the number of rows, is the unit in nanoseconds. The two are executed in turns, and the unit
+//! is the median of the differences of the rounds, so that what else the machine does meanwhile is in
+//! both. Where a quarter of the differences is below nothing the unit is lost in the noise, and not
+//! measured. A statement counts only if its plan does what is to be measured; otherwise the line says so.
+//! Printed are the measured figures beside those of the source, and both as multiples of reading a row in
+//! order, because only ratios decide between plans.
 //!
 //! The server is as released, with all pages in memory; `PALISADE_PROGRAM` names another one. What stands in
 //! the source is changed by hand: a figure of one machine is no reason, one that several agree on is.
@@ -30,6 +33,8 @@ const FEW: f64 = 10.0;
 const LEAST_US: f64 = 500_000.0;
 /// No statement is executed more often than this.
 const MOST_EXECUTIONS: u32 = 20_000;
+/// Times that a unit is measured, unless told.
+const ROUNDS: usize = 5;
 /// The unit that the others are compared with.
 const BASE: &str = "ROW_IN_ORDER";
 
@@ -133,14 +138,14 @@ const UNITS: &[Unit] = &[
     },
     Unit {
         name: "GROUPED_ROW",
-        statement: "SELECT COUNT(*) FROM (SELECT v, SUM(id) FROM c FORCE INDEX (v) GROUP BY v) x",
+        statement: "SELECT COUNT(x.s) FROM (SELECT v, SUM(id) AS s FROM c FORCE INDEX (v) GROUP BY v) x",
         plan: "Group aggregate",
         rest: ENTRIES,
         times: || ROWS,
     },
     Unit {
         name: "HASHED_GROUP",
-        statement: "SELECT COUNT(*) FROM (SELECT g, SUM(v) FROM c FORCE INDEX (PRIMARY) GROUP BY g) x",
+        statement: "SELECT COUNT(x.s) FROM (SELECT g, SUM(v) AS s FROM c FORCE INDEX (PRIMARY) GROUP BY g) x",
         plan: "Aggregate using temporary table",
         rest: SCAN,
         times: || ROWS,
@@ -167,7 +172,7 @@ const VIRTUAL: &str = "SELECT COUNT(COLLATION_NAME) FROM information_schema.COLL
 /// Measures all units and prints a Markdown table.
 pub fn run(arguments: &[String]) -> Outcome {
     let rounds = match arguments {
-        [] => 3,
+        [] => ROUNDS,
         [flag, rounds] if flag == "--rounds" => rounds.parse().map_err(|_| USAGE)?,
         _ => return Err(USAGE.into()),
     };
@@ -185,7 +190,7 @@ pub fn run(arguments: &[String]) -> Outcome {
         lines.push((unit.name, meter.unit(unit)?));
     }
     let count: f64 = meter.value(VIRTUAL)?.parse().map_err(|_| "COUNT is a number")?;
-    lines.push(("VIRTUAL_ROW", Some(meter.nanoseconds(VIRTUAL)? / count)));
+    lines.push(("VIRTUAL_ROW", meter.difference(VIRTUAL, "", count)?));
     print(&source, &lines)
 }
 
@@ -215,31 +220,53 @@ impl Meter {
             eprintln!("{}: the plan is another one\n{}\n{plan}", unit.name, unit.statement);
             return Ok(None);
         }
-        let all = self.nanoseconds(unit.statement)?;
-        let rest = if unit.rest.is_empty() { 0.0 } else { self.nanoseconds(unit.rest)? };
-        Ok(Some((all - rest) / (unit.times)()))
+        self.difference(unit.statement, unit.rest, (unit.times)())
     }
 
-    /// CPU time of one execution of a statement: the least of the rounds.
-    fn nanoseconds(&mut self, statement: &str) -> Result<f64, String> {
-        self.execute(statement)?;
-        let mut least = f64::INFINITY;
+    /// What a statement takes more than `rest`, which is executed in turns with it unless it is empty, in
+    /// nanoseconds for each of so many times; none if it is lost in the noise.
+    fn difference(&mut self, statement: &str, rest: &str, times: f64) -> Result<Option<f64>, String> {
+        let statements = [statement, rest];
+        let executed = || statements.into_iter().filter(|text| !text.is_empty());
+        executed().try_for_each(|text| self.execute(text).map(drop))?;
+        let mut differences = Vec::with_capacity(self.rounds);
         for _ in 0..self.rounds {
-            let begun = self.cpu_us()?;
-            let (mut executions, mut taken) = (0, 0.0);
-            while taken < LEAST_US && executions < MOST_EXECUTIONS {
-                self.execute(statement)?;
-                executions += 1;
-                taken = self.cpu_us()? - begun;
+            let mut taken = [0.0; 2];
+            for (taken, text) in taken.iter_mut().zip(executed()) {
+                *taken = self.nanoseconds(text)?;
             }
-            least = least.min(taken * 1000.0 / f64::from(executions));
+            differences.push((taken[0] - taken[1]) / times);
         }
-        Ok(least)
+        let unit = of_rounds(&mut differences);
+        if unit.is_none() {
+            eprintln!("lost in the noise: {differences:.0?} ns\n{statement}");
+        }
+        Ok(unit)
+    }
+
+    /// CPU time of one execution of a statement, of as many as can be told from the system's clock.
+    fn nanoseconds(&mut self, statement: &str) -> Result<f64, String> {
+        let begun = self.cpu_us()?;
+        let (mut executions, mut taken) = (0, 0.0);
+        while taken < LEAST_US && executions < MOST_EXECUTIONS {
+            self.execute(statement)?;
+            executions += 1;
+            taken = self.cpu_us()? - begun;
+        }
+        Ok(taken * 1000.0 / f64::from(executions))
     }
 
     fn cpu_us(&self) -> Result<f64, String> {
         process::cpu_us(self.pid).ok_or_else(|| "the server has ended".to_owned())
     }
+}
+
+/// The median of what rounds have measured; none if a quarter of them is not above nothing. They are sorted.
+fn of_rounds(differences: &mut [f64]) -> Option<f64> {
+    differences.sort_by(f64::total_cmp);
+    let lower = *differences.get(differences.len() / 4)?;
+    let median = *differences.get(differences.len() / 2)?;
+    (lower > 0.0).then_some(median)
 }
 
 /// The value of a constant in the source.
@@ -277,5 +304,13 @@ mod tests {
             assert!(constant(&source, unit.name).is_some(), "{}", unit.name);
         }
         assert_eq!(constant("pub const A: f64 = 1.5;\n", "A"), Some(1.5));
+    }
+
+    #[test]
+    fn a_unit_is_the_median_of_its_rounds_or_none() {
+        assert_eq!(of_rounds(&mut [30.0, 10.0, 20.0, 900.0, 15.0]), Some(20.0));
+        assert_eq!(of_rounds(&mut [-400.0, 10.0, 20.0, 30.0, 40.0]), Some(20.0), "one round was disturbed");
+        assert_eq!(of_rounds(&mut [-5.0, -1.0, 20.0, 30.0]), None);
+        assert_eq!(of_rounds(&mut []), None);
     }
 }

@@ -514,7 +514,7 @@ system_variables! {
     OPTIMIZER_MAX_SUBGRAPH_PAIRS = "optimizer_max_subgraph_pairs", Both, dynamic, uint(100000, 1, 2147483647, Plain), COMPATIBLE;
     OPTIMIZER_PRUNE_LEVEL = "optimizer_prune_level", Both, dynamic, uint(1, 0, 1, Plain), COMPATIBLE;
     OPTIMIZER_SEARCH_DEPTH = "optimizer_search_depth", Both, dynamic, uint(62, 0, 62, Plain), COMPATIBLE;
-    OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, switches(OPTIMIZER_SWITCHES), "What the planner may do: it obeys index_merge, index_merge_union, index_merge_sort_union, block_nested_loop (hash joins), materialization (of what leads a semi-join), semijoin, use_index_extensions, derived_merge, use_invisible_indexes, skip_scan, subquery_to_derived, prefer_ordering_index and derived_condition_pushdown; the other flags have no effect.";
+    OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, switches(OPTIMIZER_SWITCHES), "What the planner may do: it obeys index_merge, index_merge_union, index_merge_sort_union, index_merge_intersection, block_nested_loop (hash joins), materialization (of what leads a semi-join), semijoin, use_index_extensions, derived_merge, use_invisible_indexes, skip_scan, subquery_to_derived, prefer_ordering_index and derived_condition_pushdown; the other flags have no effect.";
     OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, switches("enabled=off,one_line=off"), "No effect: `enabled=on` is refused, as there is no trace of an optimizer.";
     OPTIMIZER_TRACE_FEATURES = "optimizer_trace_features", Both, dynamic, switches("greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"), COMPATIBLE;
     OPTIMIZER_TRACE_LIMIT = "optimizer_trace_limit", Both, dynamic, uint(1, 0, i64::MAX as u64, Plain), COMPATIBLE;

@@ -11,6 +11,7 @@
 //! | [`context`] | what an operator sees, and lends to expressions |
 //! | [`scan`] | reading a table by an access path |
 //! | [`loose`] | reading some rows of each group of an index |
+//! | `intersection` | reading the rows that several indexes have entries of |
 //! | [`skip`] | reading ranges behind each of the values of an index's leading parts |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
@@ -37,6 +38,7 @@ mod chunked;
 pub mod context;
 pub mod distinct;
 pub mod grouped;
+mod intersection;
 pub mod join;
 pub mod kept;
 pub mod loose;
@@ -63,7 +65,7 @@ use palisade_catalog::Value;
 use palisade_engine::KeyRange;
 use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, Slot, SqlAttempt, SqlResult};
-use palisade_plan::{Limit, Operator};
+use palisade_plan::{Limit, Merge, Operator};
 
 pub use context::{ExecContext, ExecutingSession, StatementContext, Waiter};
 pub use subquery::SubqueryState;
@@ -87,6 +89,7 @@ pub enum State {
     LooseScan(Box<loose::LooseState>),
     SkipScan(Box<skip::SkipState>),
     IndexMerge { inputs: Vec<State>, at: usize },
+    Intersection(Box<intersection::IntersectionState>),
     Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
     NestedLoop(Box<join::NestedLoopState>),
@@ -144,6 +147,10 @@ impl State {
             Operator::Scan { access, .. } if access.loose.is_some() => State::LooseScan(Box::default()),
             Operator::Scan { access, .. } if access.skipped > 0 => State::SkipScan(Box::default()),
             Operator::Scan { .. } => State::Scan(Box::default()),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
+                let inputs = inputs.iter().map(State::new).collect();
+                State::Intersection(Box::new(intersection::IntersectionState::new(inputs)))
+            }
             Operator::IndexMerge { inputs, .. } => {
                 State::IndexMerge { inputs: inputs.iter().map(new).collect(), at: 0 }
             }
@@ -206,6 +213,7 @@ impl State {
                 inputs.iter_mut().for_each(State::reset);
                 *at = 0;
             }
+            State::Intersection(state) => state.reset(),
             State::Virtual(state) => state.reset(),
             State::Values { next } => *next = 0,
             State::NestedLoop(state) => state.reset(),
@@ -240,6 +248,22 @@ impl State {
             }
             State::NestedLoop(join) => join.begin_piece(piece),
             State::HashJoin(join) => join.begin_piece(piece),
+            _ => {}
+        }
+    }
+
+    /// Goes before the row with this key, which a scan reads by its unique key.
+    fn find(&mut self, key: Vec<u8>) {
+        match self {
+            State::Scan(scan) => scan.find(key),
+            State::Filter { input, pending } => {
+                *pending = false;
+                input.find(key);
+            }
+            State::Noted(noted) => {
+                noted.reset();
+                noted.input().find(key);
+            }
             _ => {}
         }
     }
@@ -282,6 +306,7 @@ impl State {
                 }
                 Ok(false)
             }
+            (State::Intersection(state), Operator::IndexMerge { inputs, .. }) => state.next(cx, inputs),
             (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
                 let (slot, filter) = (*slot, filter.as_ref());
                 state.next(cx, virtual_table::Reading { slot, table, filter, read })

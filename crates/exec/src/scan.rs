@@ -125,6 +125,12 @@ impl ScanState {
         self.is_of_pieces = true;
     }
 
+    /// Goes before the row with this whole unique key.
+    pub fn find(&mut self, key: Vec<u8>) {
+        self.reset();
+        self.phase = Phase::Point(key);
+    }
+
     /// At most so many rows will be wanted.
     pub fn hint_rows(&mut self, rows: usize) {
         self.rows_wanted = Some(rows);

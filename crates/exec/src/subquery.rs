@@ -75,13 +75,13 @@ impl SubqueryState {
             let known = self.memo.find(&cx.state.frame, columns)?;
             let value = match known {
                 Some(value) => {
-                    self.memo.count(true);
+                    self.memo.count(true, plan.cost);
                     return Ok(value);
                 }
                 None => self.compute(cx, subquery, plan)?,
             };
-            self.memo.count(false);
-            self.memo.remember(&value);
+            self.memo.count(false, plan.cost);
+            self.memo.remember(&value, plan.cost);
             cx.session.charge(self.memo.size())?;
             return Ok(value);
         }

@@ -4,7 +4,8 @@
 //! Where only the first rows are wanted, the others are left out as soon as that is known (`first`).
 //!
 //! Rows that take more memory than they may are put in order and written to a file, and read again partition
-//! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory.
+//! by partition (`runs`). Of a partition that takes more than that some `pages` are in memory. Rows that come
+//! in the order of the window are read partition by partition, too (`in_order`).
 //!
 //! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows
 //! are collected, as far as it is not a column of a row that is kept anyway. What comes after is arithmetic
@@ -12,6 +13,7 @@
 //! Where a row is not in memory, the call fails, and is done again when the page has come.
 
 mod first;
+mod in_order;
 mod pages;
 mod rows;
 mod runs;
@@ -33,6 +35,7 @@ use palisade_plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan}
 use smallvec::SmallVec;
 
 use self::first::First;
+use self::in_order::InOrder;
 use self::rows::Rows;
 use self::runs::WindowRuns;
 use super::kept::KeptRows;
@@ -84,8 +87,10 @@ pub struct WindowState {
     next: usize,
     /// The rows that are in a file.
     runs: Option<Box<WindowRuns>>,
-    /// A partition is being read from it.
+    /// A partition is being read from it, or from the input.
     is_refilling: bool,
+    /// Of rows that come in order.
+    in_order: InOrder,
 }
 
 /// What a window operator does.
@@ -150,6 +155,7 @@ impl WindowState {
             next: 0,
             runs: None,
             is_refilling: false,
+            in_order: InOrder::default(),
         }
     }
 
@@ -162,6 +168,7 @@ impl WindowState {
         self.begin_partition(0..0);
         self.next = 0;
         (self.runs, self.is_refilling) = (None, false);
+        self.in_order = InOrder::default();
     }
 
     /// The next row, in order of partition and key.
@@ -175,7 +182,7 @@ impl WindowState {
             self.advance(cx, input, plan)?;
         }
         if self.is_refilling || self.next >= self.rows.len() {
-            self.refill(cx)?;
+            self.refill(cx, input, plan)?;
         }
         if self.next >= self.rows.len() {
             return Ok(false);
@@ -203,11 +210,14 @@ impl WindowState {
     ) -> SqlAttempt<()> {
         match &mut self.phase {
             Phase::Collecting => {
-                let reason = self.collect(cx, input, plan)?;
-                let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
-                self.phase = match is_ordered {
-                    true => Phase::Ready,
-                    false => Phase::Sorting { sort: self.sort(), reason },
+                self.prepare(cx, plan)?;
+                let reason = match plan.comes_in_partitions() {
+                    true => Reason::Ended,
+                    false => self.collect(cx, input, plan)?,
+                };
+                self.phase = match plan.sorts() {
+                    false => Phase::Ready,
+                    true => Phase::Sorting { sort: self.sort(), reason },
                 };
             }
             Phase::Sorting { .. } => self.put_in_order(cx, plan)?,
@@ -242,7 +252,7 @@ impl WindowState {
     /// Keeps the current row, whose values have been computed.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlResult<()> {
         self.rows.push(&cx.state.frame, &self.slots)?;
-        if !plan.partition.is_empty() || !plan.order.is_empty() {
+        if plan.sorts() {
             self.rows.rank_last(plan)?;
             if self.first.is_beyond(&self.rows) {
                 return self.rows.drop_last();
@@ -319,17 +329,38 @@ impl WindowState {
         Ok(())
     }
 
-    /// Reads the next partition, if the rows are in a file.
-    fn refill(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
-        let Some(runs) = &mut self.runs else { return Ok(()) };
+    /// Reads the next partition, if the rows are in a file, or come in order.
+    fn refill(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        input: &Operator,
+        plan: &WindowPlan,
+    ) -> SqlAttempt<()> {
+        if self.runs.is_none() && !plan.comes_in_partitions() {
+            return Ok(());
+        }
         if !std::mem::replace(&mut self.is_refilling, true) {
             self.rows.clear();
             self.next = 0;
         }
-        runs.read_partition(cx, &mut self.rows)?;
+        match &mut self.runs {
+            Some(runs) => runs.read_partition(cx, &mut self.rows)?,
+            None => self.read_partition(cx, input, plan)?,
+        }
         self.is_refilling = false;
         self.begin_partition(0..self.rows.len());
         self.is_bounded = true;
+        Ok(())
+    }
+
+    /// Computes what is the same for all rows.
+    fn prepare(&mut self, cx: &mut ExecContext<'_, '_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        if self.constants.is_empty() {
+            self.first = cx.evaluate(|cx| First::new(cx, plan))?;
+            self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
+            self.rows = Rows::new(plan, &self.slots, self.kept.like());
+            self.in_order = InOrder::new(&self.rows, plan, &self.slots);
+        }
         Ok(())
     }
 
@@ -341,12 +372,7 @@ impl WindowState {
         input: &Operator,
         plan: &WindowPlan,
     ) -> SqlAttempt<Reason> {
-        if self.constants.is_empty() {
-            self.first = cx.evaluate(|cx| First::new(cx, plan))?;
-            self.constants = cx.evaluate(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
-            self.rows = Rows::new(plan, &self.slots, self.kept.like());
-        }
-        let has_order = !plan.partition.is_empty() || !plan.order.is_empty();
+        let has_order = plan.sorts();
         loop {
             if !self.pending {
                 if has_order && !self.rows.is_empty() && self.size() > memory(cx) {

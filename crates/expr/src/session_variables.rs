@@ -155,6 +155,7 @@ pub struct OptimizerSwitches {
     pub subquery_to_derived: bool,
     pub materialization: bool,
     pub skip_scan: bool,
+    pub index_merge_intersection: bool,
 }
 
 impl OptimizerSwitches {
@@ -182,12 +183,13 @@ impl OptimizerSwitches {
             subquery_to_derived: is_on("subquery_to_derived=on"),
             materialization: is_on("materialization=on"),
             skip_scan: is_on("skip_scan=on"),
+            index_merge_intersection: is_on("index_merge_intersection=on"),
         }
     }
 }
 
 /// The flags in the order of their bits. A new flag comes last.
-fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 13] {
+fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 14] {
     [
         &mut switches.index_merge,
         &mut switches.index_merge_union,
@@ -202,6 +204,7 @@ fn flags(switches: &mut OptimizerSwitches) -> [&mut bool; 13] {
         &mut switches.subquery_to_derived,
         &mut switches.materialization,
         &mut switches.skip_scan,
+        &mut switches.index_merge_intersection,
     ]
 }
 

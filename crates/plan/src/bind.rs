@@ -363,23 +363,23 @@ impl<'a> Binder<'a> {
         planner.outline = self.outline;
         planner.switches = switches;
         planner.premises = premises.into();
+        planner.slots.set(slots);
         let told = self.notes.then(|| {
             let text = query.as_ref().map(|query| Writer::new(&subqueries).statement(query));
             let has_windows = query.iter().chain(subqueries.iter().flatten()).any(LogicalQuery::has_windows);
             let outer_references = self.outer_references;
             Box::new(Told { text: text.unwrap_or_default(), outer_references, has_windows })
         });
+        let mut planned = planner.subqueries(&subqueries)?;
         let mut query = lower(&mut planner, query, &subqueries)?;
-        let planned = subqueries.into_iter().map(|query| query.map(|query| planner.query(query)).transpose());
-        let mut subqueries: Vec<Option<Query>> = planned.collect::<SqlResult<_>>()?;
-        let premises = planner.premises.take();
+        let (premises, slots) = (planner.premises.take(), planner.slots.get());
         // What it keeps of derived tables shares them with the operators that read them.
         drop(planner);
         if self.notes {
-            query.iter_mut().chain(subqueries.iter_mut().flatten()).for_each(note::add_to);
+            query.iter_mut().chain(planned.iter_mut().flatten()).for_each(note::add_to);
         }
         let subqueries: Vec<Option<Arc<Query>>> =
-            subqueries.into_iter().map(|query| query.map(Arc::new)).collect();
+            planned.into_iter().map(|query| query.map(Arc::new)).collect();
         let point = match &query {
             Some(query) if subqueries.iter().all(Option::is_none) => crate::point::PointPlan::of(query),
             _ => None,

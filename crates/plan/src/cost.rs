@@ -18,6 +18,8 @@ pub const UNIQUE_LOOKUP: f64 = 700.0;
 pub const ROW_IN_ORDER: f64 = 150.0;
 /// Reading the next entry of a secondary index that has all columns that are wanted.
 pub const ENTRY_IN_ORDER: f64 = 120.0;
+/// Looking in an entry for what it has in common with those of another index.
+pub const MERGED_ENTRY: f64 = 80.0;
 /// Reading the next entry of a secondary index, and finding its row.
 pub const ROW_BY_ENTRY: f64 = 900.0;
 /// Locking a row that is read.
@@ -38,8 +40,10 @@ pub const HASHED_GROUP: f64 = 200.0;
 pub const ADDED_VALUE: f64 = 60.0;
 /// Looking a row up in a hash table.
 pub const PROBE: f64 = 200.0;
-/// Running a subquery for a row.
+/// Running a subquery for a row, at least: what its plan costs may be more.
 pub const SUBQUERY: f64 = 3000.0;
+/// Looking for a value of a subquery that may be remembered, and remembering it.
+pub const REMEMBERED_VALUE: f64 = 300.0;
 /// Giving a pair of joined rows.
 pub const JOINED_ROW: f64 = 50.0;
 /// Times that the inner side of a nested loop is taken to be read at least where no index helps: an estimate

@@ -8,7 +8,7 @@
 use palisade_engine::Table;
 
 use super::access::Access;
-use super::{Operator, Plan};
+use super::{Merge, Operator, Plan};
 
 /// Rows examined, and rows that come out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +38,10 @@ fn count(operator: &Operator) -> Count {
         Operator::HashJoin { left, right, .. } => {
             let (left, right) = (count(left), count(right));
             Count { examined: left.examined + right.examined, out: left.out.max(right.out) }
+        }
+        Operator::IndexMerge { inputs, kind: Merge::Intersection, rows } => {
+            let entries = inputs.iter().rev().skip(1).map(|input| count(input).examined);
+            Count { examined: entries.sum::<f64>() + rows, out: *rows }
         }
         Operator::Values { rows, .. } => Count { examined: 0.0, out: rows.len() as f64 },
         Operator::Dual => Count { examined: 0.0, out: 1.0 },

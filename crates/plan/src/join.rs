@@ -24,6 +24,7 @@
 //! |---|---|
 //! | `equal` | equalities that tell nothing new |
 //! | `estimate` | how many rows there are |
+//! | `intersection` | AND over different indexes |
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
@@ -33,6 +34,7 @@
 
 mod equal;
 mod estimate;
+mod intersection;
 mod order;
 mod path;
 mod planned;
@@ -346,7 +348,7 @@ impl<'a, 't> Planning<'_, 'a, 't> {
             [JoinTree::Left(left, right, on)] => {
                 self.outer(Outer { left, right, on, kind: JoinKind::Left }, pool, (bound, want))
             }
-            [JoinTree::Semi { left, right, on, anti }] => {
+            [JoinTree::Semi { left, right, on, anti, .. }] => {
                 let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
                 self.outer(Outer { left, right, on, kind }, pool, (bound, want))
             }

@@ -201,9 +201,10 @@ pub enum Operator {
         /// Which part of its rows is read, if it is not all, where an operator sets rows aside.
         excerpt: Option<Arc<RowExcerpt>>,
     },
-    /// Rows of a stored table: those of several scans of it, one after the other, which have none in common.
+    /// Rows of a stored table by several scans of it.
     IndexMerge {
         inputs: Vec<Operator>,
+        kind: Merge,
         rows: f64,
     },
     /// Rows of a virtual table.
@@ -330,7 +331,19 @@ pub enum Operator {
         query: Arc<Query>,
         filter: Option<Expr>,
         alias: String,
+        /// The number of the subquery in an expression that it has been.
+        subquery: Option<usize>,
     },
+}
+
+/// How a table is read by several indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    /// The rows of one scan after those of the other; none is in two of them.
+    Union,
+    /// The rows that all scans but the last have entries of, each of these in a slot of its own and in the
+    /// order of the primary key. The last one reads a row by that key.
+    Intersection,
 }
 
 /// A recursive common table expression.
@@ -477,7 +490,10 @@ impl Operator {
             | Operator::Sort { .. }
             | Operator::Noted { .. }
             | Operator::Limit { .. } => self.inputs().iter().for_each(|input| input.slots(out)),
-            Operator::IndexMerge { inputs, .. } => inputs.iter().take(1).for_each(|input| input.slots(out)),
+            // In a union all are of one slot; in an intersection the last one places the rows.
+            Operator::IndexMerge { inputs, .. } => {
+                inputs.iter().rev().take(1).for_each(|input| input.slots(out))
+            }
             Operator::Window { input, window } => {
                 input.slots(out);
                 out.push(window.slot);

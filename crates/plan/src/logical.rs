@@ -202,6 +202,8 @@ pub enum JoinTree {
         on: Vec<Expr>,
         /// The rows that have no match.
         anti: bool,
+        /// The number of the subquery that it has been.
+        number: usize,
     },
 }
 
@@ -211,9 +213,23 @@ pub enum JoinTree {
 pub enum Leaf {
     Table(TableLeaf),
     Virtual(VirtualLeaf),
-    Derived { slot: usize, query: Box<LogicalQuery>, alias: String },
-    Recursive { slot: usize, recursion: Box<LogicalRecursion>, alias: String },
-    Working { slot: usize, table: usize, alias: String },
+    Derived {
+        slot: usize,
+        query: Box<LogicalQuery>,
+        alias: String,
+        /// The number of the subquery in an expression that it has been.
+        subquery: Option<usize>,
+    },
+    Recursive {
+        slot: usize,
+        recursion: Box<LogicalRecursion>,
+        alias: String,
+    },
+    Working {
+        slot: usize,
+        table: usize,
+        alias: String,
+    },
 }
 
 /// A virtual table.

@@ -1,7 +1,7 @@
 //! From the logical plan to operators: joins are ordered, access paths chosen, and what comes after FROM and
 //! WHERE is stacked on top.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -46,8 +46,14 @@ pub struct Planner<'a> {
     pub notes: bool,
     /// What it is held to.
     pub outline: Option<Arc<Outline>>,
+    /// How many slots have been given out.
+    pub slots: Cell<usize>,
+    /// Those of entries of a table that are read besides its rows: by the table's slot, and their number.
+    entries: RefCell<HashMap<(usize, usize), usize>>,
     /// Slots of enclosing queries that the subqueries in expressions read, by the subqueries' numbers.
     outer: Vec<Vec<usize>>,
+    /// What running those costs, as far as they have been planned.
+    runs: Vec<Option<f64>>,
     /// Queries that are tables of other ones and have been planned, by their slots.
     tables: HashMap<usize, PlannedTable>,
 }
@@ -64,7 +70,7 @@ fn joins_nothing(tree: &JoinTree) -> bool {
         JoinTree::Inner(parts, on) => none_can_hold(on) || parts.iter().any(joins_nothing),
         JoinTree::Left(left, _, _) => joins_nothing(left),
         JoinTree::Semi { left, anti: true, .. } => joins_nothing(left),
-        JoinTree::Semi { left, right, on, anti: false } => {
+        JoinTree::Semi { left, right, on, anti: false, .. } => {
             none_can_hold(on) || joins_nothing(left) || joins_nothing(right)
         }
     }
@@ -116,9 +122,40 @@ impl<'a> Planner<'a> {
             switches: OptimizerSwitches::default(),
             notes: false,
             outline: None,
+            slots: Cell::new(0),
+            entries: RefCell::default(),
             outer,
+            runs: Vec::new(),
             tables: HashMap::new(),
         }
+    }
+
+    /// The plans of the subqueries in the expressions of a statement, by number. They are made before those
+    /// of the queries that run them, which have to know what that costs.
+    pub fn subqueries(&mut self, subqueries: &[Option<LogicalQuery>]) -> SqlResult<Vec<Option<Query>>> {
+        self.runs = vec![None; subqueries.len()];
+        let mut planned = Vec::with_capacity(subqueries.len());
+        // A subquery within another one has the higher number.
+        for (number, subquery) in subqueries.iter().enumerate().rev() {
+            let query = subquery.clone().map(|subquery| self.query(subquery)).transpose()?;
+            if let (Some(query), Some(run)) = (&query, self.runs.get_mut(number)) {
+                *run = Some(query.cost);
+            }
+            planned.push(query);
+        }
+        planned.reverse();
+        Ok(planned)
+    }
+
+    /// The slot of the entries, with this number, that are read besides the rows of a table.
+    pub fn slot_of_entries(&self, table: usize, number: usize) -> usize {
+        let new = || self.slots.replace(self.slots.get() + 1);
+        *self.entries.borrow_mut().entry((table, number)).or_insert_with(new)
+    }
+
+    /// What it costs to run a subquery for a row.
+    pub fn run_of(&self, subquery: usize) -> f64 {
+        self.runs.get(subquery).copied().flatten().unwrap_or(0.0).max(cost::SUBQUERY)
     }
 
     /// The query in this slot, which is planned before the joins that read it.

@@ -207,9 +207,10 @@ pub fn estimate(operator: &Operator) -> Estimate {
             Estimate { rows: input.rows * cost::selectivity(condition), ..input }
         }
         Operator::Project { input, .. } => estimate(input),
-        Operator::Window { input, .. } => {
+        Operator::Window { input, window } => {
             let input = estimate(input);
-            all(input.rows, input.cost + cost::sorting(input.rows, None))
+            let sorting = if window.sorts() { cost::sorting(input.rows, None) } else { 0.0 };
+            all(input.rows, input.cost + sorting)
         }
         Operator::Aggregate { input, group, .. } if group.is_empty() => {
             let input = estimate(input);

@@ -21,7 +21,7 @@ use std::fmt::{self, Display};
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::{Access, Operator, Plan};
+use super::{Access, Merge, Operator, Plan};
 
 /// Steps of an outline that is taken of a plan at most.
 const MOST_STEPS: usize = 1000;
@@ -141,17 +141,13 @@ impl Outline {
             return;
         }
         match operator {
-            Operator::Scan { slot, table, access, .. } => {
-                let index =
-                    table.indexes.get(access.index).map_or_else(String::new, |index| index.name.clone());
-                self.steps.push(Step::Read(Reading {
-                    slot: *slot,
-                    way: Way::of(access),
-                    backward: access.backward,
-                    index,
-                    schema: table.schema.clone(),
-                    table: table.name.clone(),
-                }));
+            Operator::Scan { slot, .. } => self.reads(operator, *slot),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
+                // The indexes are those of the table whose rows they find.
+                let mut slots = Vec::new();
+                operator.slots(&mut slots);
+                let entries = inputs.iter().rev().skip(1).rev();
+                return entries.for_each(|input| self.reads(input, slots.first().copied().unwrap_or(0)));
             }
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
                 let hashes = matches!(operator, Operator::HashJoin { .. });
@@ -179,6 +175,26 @@ impl Outline {
             | Operator::Noted { .. } => {}
         }
         operator.inputs().iter().for_each(|input| self.add(input));
+    }
+
+    /// Adds how a table in a slot is read.
+    fn reads(&mut self, scan: &Operator, slot: usize) {
+        match scan {
+            Operator::Noted { input, .. } => self.reads(input, slot),
+            Operator::Scan { table, access, .. } => {
+                let index =
+                    table.indexes.get(access.index).map_or_else(String::new, |index| index.name.clone());
+                self.steps.push(Step::Read(Reading {
+                    slot,
+                    way: Way::of(access),
+                    backward: access.backward,
+                    index,
+                    schema: table.schema.clone(),
+                    table: table.name.clone(),
+                }));
+            }
+            _ => {}
+        }
     }
 
     fn does(&mut self, kind: Kind) {
@@ -245,6 +261,7 @@ fn slots_below(operator: &Operator) -> Vec<usize> {
             | Operator::Working { slot, .. }
             | Operator::Derived { slot, .. }
             | Operator::Recursive { slot, .. } => out.push(*slot),
+            Operator::IndexMerge { .. } => operator.slots(out),
             other => other.inputs().iter().for_each(|input| add(input, out)),
         }
     }

@@ -16,7 +16,7 @@ use palisade_expr::{Expr, Node};
 
 use super::examined::fetched;
 use super::reads::is_countable;
-use super::{Operator, cost};
+use super::{Merge, Operator, cost};
 use crate::logical::Grouping;
 
 /// Of a grouping whose rows can be added up in parts.
@@ -114,7 +114,9 @@ fn are_rows_free(input: &Operator, slots: &[usize], side: Side) -> bool {
             }
             access.loose.is_none() && access.skipped == 0 && filter.iter().chain(keys).all(of_rows)
         }
-        Operator::IndexMerge { inputs, .. } => inputs.iter().all(|input| are_rows_free(input, slots, side)),
+        Operator::IndexMerge { inputs, kind: Merge::Union, .. } => {
+            inputs.iter().all(|input| are_rows_free(input, slots, side))
+        }
         Operator::Noted { input, .. } => are_rows_free(input, slots, side),
         Operator::Filter { input, condition } => of_rows(condition) && are_rows_free(input, slots, side),
         Operator::NestedLoop { left, right, condition, .. } => {

@@ -136,8 +136,9 @@ impl Lines {
                 Some(FirstRows::Ranked { most, .. }) => format!(" ranks to {most}"),
                 Some(FirstRows::Limited(_)) | None => String::new(),
             };
+            let sorted = if window.comes_sorted { ", which its rows come in" } else { "" };
             let calls = window.calls.len();
-            self.line(format_args!("Window: {calls} functions by {partition} order {order}{wanted}"));
+            self.line(format_args!("Window: {calls} functions by {partition} order {order}{sorted}{wanted}"));
         }
         if let Some(having) = &block.having {
             self.line(format_args!("Having: {having}"));
@@ -166,7 +167,7 @@ impl Lines {
             JoinTree::Leaf(leaf) => return self.leaf(leaf),
             JoinTree::Inner(parts, on) => ("Inner", parts.iter().collect(), on),
             JoinTree::Left(left, right, on) => ("Left", vec![&**left, &**right], on),
-            JoinTree::Semi { left, right, on, anti } => {
+            JoinTree::Semi { left, right, on, anti, .. } => {
                 (if *anti { "Anti" } else { "Semi" }, vec![&**left, &**right], on)
             }
         };

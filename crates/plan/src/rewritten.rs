@@ -228,12 +228,12 @@ impl<'q> Writer<'q> {
                 out.push_str(" left join ");
                 self.inner_side(right, conditions, !matches!(**right, JoinTree::Leaf(_)), out);
             }
-            JoinTree::Semi { left, right, on: conditions, anti: true } => {
+            JoinTree::Semi { left, right, on: conditions, anti: true, .. } => {
                 self.tree(left, on, out);
                 out.push_str(" anti join ");
                 self.inner_side(right, conditions, true, out);
             }
-            JoinTree::Semi { left, right, on: conditions, anti: false } => {
+            JoinTree::Semi { left, right, on: conditions, anti: false, .. } => {
                 self.tree(left, on, out);
                 out.push_str(" semi join (");
                 self.tree(right, on, out);

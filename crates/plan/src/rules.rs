@@ -15,6 +15,9 @@
 //! | `unique_match` | a semi-join that finds one row at most | an inner join |
 //! | `distinct_match` | a semi-join | a join with the distinct rows that are looked for, if that pays |
 //! | `grouped_scalar` | a correlated subquery of an aggregate | a join with its groups, if that pays |
+//! | `eager_groups` | groups of joined rows | groups of one side, joined, if that pays |
+//! | `unread_columns` | a column of a derived table that is not read | NULL, and nothing computed for it |
+//! | `window_reuse` | windows that are ordered alike, or by more | one sort for them |
 //!
 //! A rule is a struct with one method that is given one block, and whose inner queries have been rewritten
 //! before. Rules are applied in the order of the table; those that do not always pay ask the planner what
@@ -28,6 +31,7 @@ mod constants;
 mod derived_filter;
 mod derived_merge;
 mod distinct_match;
+mod eager_groups;
 mod equalities;
 mod first_ranks;
 mod grouped_in;
@@ -35,10 +39,13 @@ mod grouped_scalar;
 mod limit_down;
 mod or_factors;
 mod outer_to_inner;
+mod quiet;
 mod semi_join;
 mod substitute;
 mod trial;
 mod unique_match;
+mod unread_columns;
+mod window_reuse;
 
 use std::sync::Arc;
 
@@ -50,6 +57,7 @@ use self::constants::Constants;
 use self::derived_filter::DerivedFilter;
 use self::derived_merge::DerivedMerge;
 use self::distinct_match::DistinctMatch;
+use self::eager_groups::EagerGroups;
 use self::equalities::{Equalities, EqualitiesOfMatches};
 use self::first_ranks::FirstRanks;
 use self::grouped_in::GroupedIn;
@@ -59,6 +67,8 @@ use self::or_factors::OrFactors;
 use self::outer_to_inner::OuterToInner;
 use self::semi_join::SemiJoin;
 use self::unique_match::UniqueMatch;
+use self::unread_columns::UnreadColumns;
+use self::window_reuse::WindowReuse;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
 use crate::outline::Outline;
@@ -82,7 +92,7 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 14] = [
+const RULES: [&dyn Rule; 17] = [
     &Constants,
     &OrFactors,
     &OuterToInner,
@@ -96,7 +106,10 @@ const RULES: [&dyn Rule; 14] = [
     &UniqueMatch,
     &DistinctMatch,
     &GroupedScalar,
+    &EagerGroups,
     &EqualitiesOfMatches,
+    &UnreadColumns,
+    &WindowReuse,
 ];
 
 /// A statement whose queries are being rewritten.

@@ -16,6 +16,8 @@ pub struct WindowPlan {
     pub partition: Vec<SortKey>,
     /// ORDER BY.
     pub order: Vec<SortKey>,
+    /// Rows come in this order: another window has sorted them by these keys, or by more.
+    pub comes_sorted: bool,
     /// One per column of the slot.
     pub calls: Vec<WindowCall>,
     /// Rows that are wanted, if not all. Others may be missing, or have other values of which the same can be
@@ -116,6 +118,16 @@ pub enum Edge {
 }
 
 impl WindowPlan {
+    /// Whether it sorts its rows.
+    pub fn sorts(&self) -> bool {
+        !self.comes_sorted && !(self.partition.is_empty() && self.order.is_empty())
+    }
+
+    /// Whether its partitions come one after the other.
+    pub fn comes_in_partitions(&self) -> bool {
+        self.comes_sorted && !self.partition.is_empty()
+    }
+
     /// Visits every expression that depends on rows.
     pub fn exprs(&self, visit: &mut dyn FnMut(&Expr)) {
         self.partition.iter().chain(&self.order).for_each(|key| visit(&key.expr));

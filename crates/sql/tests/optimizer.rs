@@ -323,3 +323,72 @@ fn a_range_behind_few_values_is_read_by_a_skip_scan() {
     let tree = client.run("EXPLAIN FORMAT=TREE SELECT a, b FROM t WHERE b > 1991");
     assert!(tree.contains("Covering index scan on t using abc"), "{tree}");
 }
+
+#[test]
+fn rows_that_two_indexes_have_in_common_are_read_by_both() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(
+        &mut client,
+        "CREATE TABLE m (id INT PRIMARY KEY, a INT, b INT, c INT, v INT, KEY ka (a), KEY kb (b), KEY kc (c))",
+    );
+    insert(
+        &mut client,
+        "m",
+        (0..8000).map(|id| format!("({id},{},{},{},{id})", id % 20, id / 11 % 20, id % 800)),
+    );
+    let mut explained = |text: &str| client.run(&format!("EXPLAIN FORMAT=TREE {text}"));
+    let tree = explained("SELECT v FROM m WHERE a = 5 AND b = 7");
+    assert!(tree.contains("Filter: ((m.a = 5) and (m.b = 7))"), "{tree}");
+    assert!(tree.contains("Intersect rows sorted by row ID"), "{tree}");
+    assert!(tree.contains("on m using ka (a = 5)") && tree.contains("on m using kb (b = 7)"), "{tree}");
+    let tree = explained("SELECT v FROM m WHERE a = 5 AND c = 7");
+    assert!(!tree.contains("Intersect"), "one index finds ten rows: {tree}");
+    let tree = explained("SELECT v FROM m WHERE a = 5 AND b > 7");
+    assert!(!tree.contains("Intersect"), "a range is not in the order of the rows: {tree}");
+    let tree = explained("SELECT v FROM m WHERE a = 5 AND b = 7 FOR UPDATE");
+    assert!(!tree.contains("Intersect"), "locks are taken along one index: {tree}");
+    let tree = explained("SELECT /*+ NO_INDEX_MERGE(m kb) */ v FROM m WHERE a = 5 AND b = 7");
+    assert!(!tree.contains("Intersect"), "{tree}");
+    let table = client.run("EXPLAIN FORMAT=TRADITIONAL SELECT v FROM m WHERE a = 5 AND b = 7");
+    assert!(table.contains("Using intersect(k"), "{table}");
+    let measured = client.run("EXPLAIN ANALYZE SELECT v FROM m WHERE a = 5 AND b = 7");
+    assert!(measured.contains("Intersect") && measured.contains("rows=36"), "{measured}");
+    for condition in ["a = 5 AND b = 7", "a = 5 AND b = 7 AND id > 4000", "a = 5 AND b = 7 AND c = 5"] {
+        let both = client.run(&format!("SELECT id FROM m WHERE {condition} ORDER BY id"));
+        let one = client.run(&format!("SELECT id FROM m IGNORE INDEX (ka) WHERE {condition} ORDER BY id"));
+        assert_eq!(both, one, "{condition}");
+    }
+    client.session.state.variables.optimizer.index_merge_intersection = false;
+    let tree = client.run("EXPLAIN FORMAT=TREE SELECT v FROM m WHERE a = 6 AND b = 7");
+    assert!(!tree.contains("Intersect"), "{tree}");
+}
+
+#[test]
+fn a_condition_that_a_parameter_leaves_out_is_none() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    done(&mut client, "CREATE TABLE p (id INT PRIMARY KEY, k INT, v INT, KEY (k))");
+    insert(&mut client, "p", (0..4000).map(|id| format!("({id},{},{})", id % 400, id % 7)));
+    done(&mut client, "SET @none = NULL, @some = 17");
+    let mut explained = |condition: &str, values: &str| {
+        let text = format!("PREPARE e FROM 'EXPLAIN FORMAT=TREE SELECT v FROM p WHERE {condition}'");
+        client.run(&text);
+        client.run(&format!("EXECUTE e USING {values}"))
+    };
+    for condition in ["(? IS NULL OR k = ?)", "(? IS NOT NULL AND k = ?)", "NOT (? IS NULL) AND k = ?"] {
+        let tree = explained(condition, "@some, @some");
+        assert!(tree.contains("Index lookup on p using k") && !tree.contains("Filter"), "{tree}");
+    }
+    let tree = explained("(? IS NULL OR k = ?) AND v > 3", "@none, @none");
+    assert!(tree.contains("Filter: (p.v > 3)") && tree.contains("Table scan"), "{tree}");
+    let tree = explained("k = COALESCE(?, k)", "@some");
+    assert!(tree.contains("Index lookup on p using k"), "{tree}");
+    let tree = explained("k = ?", "@none");
+    assert!(tree.contains("Impossible WHERE"), "{tree}");
+    done(&mut client, "PREPARE q FROM 'SELECT COUNT(*) FROM p WHERE (? IS NULL OR k = ?)'");
+    for (value, count) in [("@none", "4000"), ("@some", "10"), ("@none", "4000")] {
+        let answer = client.run(&format!("EXECUTE q USING {value}, {value}"));
+        assert!(answer.contains(count), "{value}: {answer}");
+    }
+}

@@ -265,6 +265,21 @@ impl Rows {
         Ok(())
     }
 
+    /// A key of the current row, whose values have been [computed](Self::evaluate).
+    pub fn current<'r>(&'r self, frame: &'r Frame, slots: &[usize], key: usize) -> SqlResult<ValueRef<'r>> {
+        match *self.layout.places.at(key)? {
+            KeyPlace::Kept { number, column } => frame.slots.at(*slots.at(number)?)?.value(column),
+            KeyPlace::Computed(computed) => {
+                Ok(self.values.at(self.count * self.layout.computed + computed)?.as_ref())
+            }
+        }
+    }
+
+    /// Takes the values out that were [computed](Self::evaluate) of the current row, which is not added.
+    pub fn take_computed(&mut self) -> Vec<Value> {
+        self.values.split_off((self.count * self.layout.computed).min(self.values.len()))
+    }
+
     /// Adds the current row, whose values have been [computed](Self::evaluate).
     pub fn push(&mut self, frame: &Frame, slots: &[usize]) -> SqlResult<()> {
         let own = self.values.tail(self.count * self.layout.computed)?;

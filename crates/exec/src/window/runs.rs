@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Value, ValueRef};
 use palisade_expr::context::Frame;
 use palisade_expr::order::SortKey;
@@ -13,6 +12,7 @@ use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::window::WindowPlan;
 use palisade_session::work::Work;
 
+use super::in_order::{compare_long, is_long};
 use super::pages::PAGES_OF_MEMORY;
 use super::rows::Rows;
 use crate::ExecContext;
@@ -161,13 +161,11 @@ impl WindowRuns {
 
     /// Whether the row that was read is of one partition with the row whose keys were kept.
     fn is_like_the_first(&self, cx: &mut ExecContext<'_, '_>) -> SqlResult<bool> {
-        let is_long = |value: ValueRef<'_>| matches!(value, ValueRef::Bytes(text) if text.len() > PIECE);
         for (key, (spec, first)) in self.keys.iter().zip(&self.first_keys).enumerate() {
             let value = self.key(&cx.state.frame, key)?;
             let order = if is_long(value) && is_long(first.as_ref()) {
                 let value = value.to_owned();
-                cx.lend()
-                    .in_one_go(|cx| cx.watched(|watch| spec.compare(value.as_ref(), first.as_ref(), watch)))?
+                compare_long(cx, spec, &value, first)?
             } else {
                 spec.compare(value, first.as_ref(), &mut |_| true)
             };

@@ -504,7 +504,8 @@ impl Binder<'_> {
             columns,
             outer: false,
         })?;
-        Ok(JoinTree::Leaf(Leaf::Derived { slot, query: Box::new(planned), alias: alias.to_owned() }))
+        let (query, alias) = (Box::new(planned), alias.to_owned());
+        Ok(JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery: None }))
     }
 }
 

@@ -150,7 +150,15 @@ impl Binder<'_> {
             None => {
                 let slot = self.new_slot();
                 let scope = self.scope();
-                scope.windows.push(WindowPlan { slot, partition, order, calls: Vec::new(), wanted: None });
+                let calls = Vec::new();
+                scope.windows.push(WindowPlan {
+                    slot,
+                    partition,
+                    order,
+                    comes_sorted: false,
+                    calls,
+                    wanted: None,
+                });
                 scope.window_names.push(name);
                 scope.windows.len() - 1
             }

@@ -565,7 +565,7 @@ struct Match<'t> {
 /// A part without what its rows must match, which is added to `matches`, the outermost first.
 fn without_matches<'t>(tree: &'t JoinTree, matches: &mut Vec<Match<'t>>) -> &'t JoinTree {
     let mut bare = tree;
-    while let JoinTree::Semi { left, right, on, anti } = bare {
+    while let JoinTree::Semi { left, right, on, anti, .. } = bare {
         let kind = if *anti { JoinKind::Anti } else { JoinKind::Semi };
         matches.push(Match { right, on, kind });
         bare = left;

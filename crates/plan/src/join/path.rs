@@ -87,6 +87,10 @@ impl<'t> Planning<'_, '_, 't> {
         if let Some(union) = self.union(leaf, &reading, found, wanted, least) {
             return union;
         }
+        let common = self.intersection(leaf, &reading, &candidates, (found, wanted, least));
+        if let Some(common) = common {
+            return common;
+        }
         let chosen = candidates.swap_remove(number);
         let (found, examined) = match chosen.access.loose {
             Some(_) => {

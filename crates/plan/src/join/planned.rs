@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::Planning;
+use super::intersection::Entries;
 use super::union::Branch;
 use crate::conditions::expr_slots;
 use crate::cost::{self, selectivity};
@@ -14,7 +15,7 @@ use crate::logical::{Leaf, MAX_TABLES, TableLeaf, VirtualLeaf};
 use crate::lower::PlannedTable;
 use crate::note::{self, Estimate, Reading};
 use crate::virtual_read::VirtualRead;
-use crate::{Access, JoinKind, Operator};
+use crate::{Access, JoinKind, Merge, Operator};
 use palisade_catalog::SqlType;
 use palisade_expr::func::Purity;
 use palisade_expr::{Comparison, Domain, Expr, Node};
@@ -68,6 +69,8 @@ pub(super) struct Conjunct {
     pub(super) is_late: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
+    /// What these runs cost for a row.
+    runs: f64,
     /// See [`is_of_texts`].
     is_of_texts: bool,
     /// Of an equality: how it is compared, and the tables that each side reads.
@@ -116,7 +119,7 @@ fn is_of_texts(expr: &Expr) -> bool {
 pub(super) fn filtering(pool: &[Rc<Conjunct>]) -> (f64, f64) {
     let expensive = || pool.iter().filter(|conjunct| conjunct.is_expensive);
     let left: f64 = expensive().map(|conjunct| selectivity(&conjunct.expr)).product();
-    (expensive().count() as f64 * cost::SUBQUERY, 1.0 / left.max(f64::MIN_POSITIVE))
+    (expensive().map(|conjunct| conjunct.runs).sum(), 1.0 / left.max(f64::MIN_POSITIVE))
 }
 
 /// The part of rows for which all of them hold.
@@ -196,7 +199,7 @@ impl<'t> Planning<'_, '_, 't> {
         let mut slots = Vec::new();
         expr_slots(self.statement(), &expr, &mut slots);
         let mut is_free = slots.iter().all(|slot| self.planner.joining.local.contains(slot));
-        let (mut is_late, mut is_expensive) = (false, false);
+        let (mut is_late, mut is_expensive, mut runs) = (false, false, 0.0);
         // A statement that is to end needs no good plan, and the list of an IN may be long.
         if !self.is_over(0) {
             expr.walk(&mut |part| match &part.node {
@@ -206,6 +209,7 @@ impl<'t> Planning<'_, '_, 't> {
                 Node::Subquery(subquery) => {
                     is_free = false;
                     is_expensive |= subquery.correlated;
+                    runs += if subquery.correlated { self.statement().run_of(subquery.number) } else { 0.0 };
                 }
                 _ => {}
             });
@@ -219,6 +223,7 @@ impl<'t> Planning<'_, '_, 't> {
             is_free,
             is_late,
             is_expensive,
+            runs,
             sides,
         })
     }
@@ -287,6 +292,13 @@ pub(super) enum Shape<'t> {
         branches: Vec<Branch>,
         rows: f64,
     },
+    /// A table whose rows are read that several indexes have entries of.
+    Intersection {
+        leaf: &'t TableLeaf,
+        inputs: Vec<Entries>,
+        filter: Pool,
+        rows: f64,
+    },
     Virtual {
         leaf: &'t VirtualLeaf,
         filter: Pool,
@@ -337,7 +349,11 @@ impl<'t> Planned<'t> {
             Shape::Nested { left, right, .. } | Shape::Hash { left, right, .. } => {
                 left.is_one_row() && right.is_one_row()
             }
-            Shape::Nothing | Shape::Union { .. } | Shape::Virtual { .. } | Shape::Whole { .. } => false,
+            Shape::Nothing
+            | Shape::Union { .. }
+            | Shape::Intersection { .. }
+            | Shape::Virtual { .. }
+            | Shape::Whole { .. } => false,
         }
     }
 
@@ -402,6 +418,9 @@ impl<'t> Planned<'t> {
             Shape::Union { leaf, branches, .. } => {
                 out.extend(branches.iter().map(|branch| (*leaf, &branch.access)));
             }
+            Shape::Intersection { leaf, inputs, .. } => {
+                out.extend(inputs.iter().map(|entries| (*leaf, &entries.access)));
+            }
             Shape::Nothing | Shape::Virtual { .. } | Shape::Whole { .. } => {}
             Shape::Filter { input, .. } => input.accesses(out),
             Shape::Hash { left, right, .. } | Shape::Nested { left, right, .. } => {
@@ -440,7 +459,18 @@ impl<'t> Planned<'t> {
             Shape::Table { leaf, access, filter, rows, .. } => scan(leaf, access, filter, *rows),
             Shape::Union { leaf, branches, rows } => {
                 let of_branch = |branch: &Branch| scan(leaf, &branch.access, &branch.filter, branch.rows);
-                Operator::IndexMerge { inputs: branches.iter().map(of_branch).collect(), rows: *rows }
+                let inputs = branches.iter().map(of_branch).collect();
+                Operator::IndexMerge { inputs, kind: Merge::Union, rows: *rows }
+            }
+            Shape::Intersection { leaf, inputs, filter, rows } => {
+                let of_entries = |entries: &Entries| {
+                    let Entries { slot, access, rows } = entries;
+                    scan(&TableLeaf { slot: *slot, ..TableLeaf::clone(leaf) }, access, &[], *rows)
+                };
+                let by_key = Access { unique: true, ..Access::default() };
+                let row = scan(leaf, &by_key, filter, *rows);
+                let inputs = inputs.iter().map(of_entries).chain([row]).collect();
+                Operator::IndexMerge { inputs, kind: Merge::Intersection, rows: *rows }
             }
             Shape::Virtual { leaf, filter, read } => Operator::Virtual {
                 slot: leaf.slot,
@@ -504,8 +534,8 @@ fn whole_operator(leaf: &Leaf, table: Option<PlannedTable>, filter: Option<Expr>
         (Leaf::Recursive { alias, .. }, Some(PlannedTable::Recursive(recursion))) => {
             Operator::Recursive { slot, recursion, filter, alias: alias.clone() }
         }
-        (Leaf::Derived { alias, .. }, Some(PlannedTable::Derived(query))) => {
-            Operator::Derived { slot, query, filter, alias: alias.clone() }
+        (Leaf::Derived { alias, subquery, .. }, Some(PlannedTable::Derived(query))) => {
+            Operator::Derived { slot, query, filter, alias: alias.clone(), subquery: *subquery }
         }
         (Leaf::Working { table, alias, .. }, _) => {
             Operator::Working { slot, table: *table, filter, alias: alias.clone() }

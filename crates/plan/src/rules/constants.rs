@@ -5,6 +5,8 @@
 //!  a = 5 OR (b > 1 AND 0 = 1)     ──►  a = 5
 //!  a = NULL                       ──►  NULL, and in WHERE no row
 //!  IF(1 = 1, a, b) = 5            ──►  a = 5
+//!  ? IS NULL OR a = ?             ──►  a = ?, or nothing where the parameter is NULL
+//!  a = COALESCE(?, a)             ──►  a = ?, where it is not
 //! ```
 //!
 //! Programs that compose statements write such conditions where they have none, or want the columns and no
@@ -15,10 +17,13 @@
 //!
 //! What is constant is evaluated once, while the statement is planned. If that gives an error or a warning,
 //! the expression stays as it is and says so when it is executed. So does what calls a function that may take
-//! long. Parameters are not known: a plan is kept for others. An expression with an effect is never left out.
+//! long. Of a parameter it is known whether it is NULL, since a plan is kept for parameters of the same types
+//! and NULL has one of its own; its value is not: the plan serves others. An expression with an effect is
+//! never left out.
 
 use palisade_catalog::{SqlType, Value};
-use palisade_expr::{Comparison, Expr, Node};
+use palisade_expr::func::control::{COALESCE, IF};
+use palisade_expr::{Comparison, Expr, Node, Truth};
 
 use super::substitute::is_repeatable;
 use super::{Block, Rule, Statement};
@@ -142,6 +147,8 @@ impl Folding<'_, '_, '_> {
                 self.choices(condition);
                 let known = if is_null_comparison(condition) {
                     Some(Known::Null)
+                } else if let Some(is_null) = of_parameter(condition) {
+                    Some(Known::of(Some(is_null)))
                 } else if is_fixed(condition) {
                     self.value(condition)
                 } else {
@@ -193,7 +200,7 @@ impl Folding<'_, '_, '_> {
                     _ => None,
                 }
             }
-            Node::Call { function, arguments } if function.name == "if" => {
+            Node::Call { function, arguments } if function.name == IF => {
                 if let Some(condition) = arguments.first_mut() {
                     self.fold(condition, Use::Filter);
                 }
@@ -204,6 +211,9 @@ impl Folding<'_, '_, '_> {
                     }),
                     _ => None,
                 }
+            }
+            Node::Call { function, arguments } if is_first_of(function.name) => {
+                arguments.first().filter(|first| is_given(first)).cloned()
             }
             _ => None,
         };
@@ -252,17 +262,38 @@ fn may_fold(condition: &Expr) -> bool {
             Node::Not(operand) => is_fixed(operand),
             Node::Case { branches, .. } => branches.iter().any(|(condition, _)| is_fixed(condition)),
             Node::Call { function, arguments } => {
-                function.name == "if" && arguments.first().is_some_and(is_fixed)
+                let first = arguments.first();
+                function.name == IF && first.is_some_and(is_fixed)
+                    || is_first_of(function.name) && first.is_some_and(is_given)
             }
-            _ => is_null_comparison(part),
+            _ => is_null_comparison(part) || of_parameter(part).is_some(),
         };
     });
     may
 }
 
+/// Whether a function gives the first of its arguments that is not NULL.
+fn is_first_of(name: &str) -> bool {
+    name == COALESCE.name || name == "ifnull"
+}
+
+/// Whether an expression is a parameter that is not NULL.
+fn is_given(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Parameter(_)) && expr.ty != SqlType::Null
+}
+
+/// What IS NULL, or IS NOT NULL, of a parameter says.
+fn of_parameter(condition: &Expr) -> Option<bool> {
+    let Node::Is { operand, truth: Truth::Null, negated } = &condition.node else { return None };
+    let is_null = operand.ty == SqlType::Null;
+    matches!(operand.node, Node::Parameter(_)).then_some(is_null != *negated)
+}
+
 /// A comparison with NULL, which is NULL whatever the other side is.
 fn is_null_comparison(condition: &Expr) -> bool {
-    let is_null = |expr: &Expr| matches!(expr.node, Node::Literal(Value::Null)) && expr.ty == SqlType::Null;
+    let is_null = |expr: &Expr| {
+        matches!(expr.node, Node::Literal(Value::Null) | Node::Parameter(_)) && expr.ty == SqlType::Null
+    };
     match &condition.node {
         Node::Compare { comparison, left, right, .. } => {
             let other = |expr: &Expr| matches!(expr.node, Node::Column { .. }) || is_null(expr);

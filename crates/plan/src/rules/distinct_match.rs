@@ -75,11 +75,13 @@ struct Matches {
     keys: Vec<(Expr, Expr, Domain)>,
     /// Conditions that read nothing of it.
     others: Vec<Expr>,
+    /// The number of the subquery.
+    number: usize,
 }
 
 impl Matches {
     /// That of a semi-join, if it is looked for by equalities alone.
-    fn of(right: &JoinTree, on: &[Expr], statement: &Statement<'_, '_>) -> Option<Matches> {
+    fn of(right: &JoinTree, on: &[Expr], number: usize, statement: &Statement<'_, '_>) -> Option<Matches> {
         let mut slots = Vec::new();
         right.slots(&mut slots);
         let mut is_free = true;
@@ -100,8 +102,8 @@ impl Matches {
         if !is_free {
             return None;
         }
-        let mut matches =
-            Matches { right: right.clone(), own: Vec::new(), keys: Vec::new(), others: Vec::new() };
+        let (own, keys, others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut matches = Matches { right: right.clone(), own, keys, others, number };
         for condition in on {
             match reads(condition) {
                 _ if !is_repeatable(condition) => return None,
@@ -131,10 +133,10 @@ impl Matches {
 
     /// Joined with `left`: the distinct rows are in the first of `slots`, and made in the second.
     fn joined(self, left: JoinTree, [slot, projected]: [usize; 2]) -> JoinTree {
-        let Matches { right, own, keys, others } = self;
+        let Matches { right, own, keys, others, number } = self;
         let values: Vec<Expr> = keys.iter().map(|(_, inner, _)| inner.clone()).collect();
         let types: Vec<SqlType> = values.iter().map(|value| value.ty.clone()).collect();
-        let name = |number: usize| format!("Name_exp_{}", number + 1);
+        let name = |position: usize| format!("Name_exp_{}", position + 1);
         let column = |(number, value): (usize, &Expr)| {
             let name = match &value.node {
                 Node::Column { name, .. } => name.clone(),
@@ -161,8 +163,9 @@ impl Matches {
             Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
         };
         let on = others.into_iter().chain(keys.into_iter().zip(found).map(equality)).collect();
-        let alias = format!("<subquery{slot}>");
-        let leaf = JoinTree::Leaf(Leaf::Derived { slot, query: Box::new(query), alias });
+        let alias = format!("<subquery{}>", number + 2);
+        let (query, subquery) = (Box::new(query), Some(number));
+        let leaf = JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery });
         JoinTree::Inner(vec![left, leaf], on)
     }
 }
@@ -178,10 +181,10 @@ fn find(
         JoinTree::Leaf(_) => None,
         JoinTree::Inner(parts, _) => parts.iter().find_map(|part| find(part, at, seen, statement)),
         JoinTree::Left(left, ..) | JoinTree::Semi { left, anti: true, .. } => find(left, at, seen, statement),
-        JoinTree::Semi { left, right, on, anti: false } => {
+        JoinTree::Semi { left, right, on, anti: false, number } => {
             *seen += 1;
             match *seen - 1 == at {
-                true => Some(Matches::of(right, on, statement)),
+                true => Some(Matches::of(right, on, *number, statement)),
                 false => find(left, at, seen, statement),
             }
         }

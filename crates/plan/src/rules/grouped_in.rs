@@ -124,6 +124,7 @@ fn join(usage: Membership, parts: &mut Vec<JoinTree>, statement: &mut Statement<
     };
     let equal = usage.left.into_iter().zip(columns).zip(usage.domains).map(equality).collect();
     let alias = format!("<subquery{}>", usage.number + 2);
-    parts.push(JoinTree::Leaf(Leaf::Derived { slot, query: Box::new(query), alias }));
+    let (query, subquery) = (Box::new(query), Some(usage.number));
+    parts.push(JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery }));
     equal
 }

@@ -185,7 +185,8 @@ impl Grouped {
         };
         let on = self.keys.iter().zip(group).map(equality).collect();
         let alias = format!("derived_{}_{}", block.number.max(1), self.block);
-        let groups = JoinTree::Leaf(Leaf::Derived { slot, query: Box::new(self.query), alias });
+        let query = Box::new(self.query);
+        let groups = JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery: None });
         let is_inner = block.conditions.iter().any(|condition| rejects_null(condition, &[slot]));
         block.tree = Some(match is_inner {
             true => JoinTree::Inner(vec![tree, groups], on),

@@ -52,7 +52,7 @@ fn convert(tree: &mut JoinTree, above: &[&Expr]) {
             convert(left, above);
             convert(right, &on.iter().collect::<Vec<_>>());
         }
-        JoinTree::Semi { left, right, on, anti } => {
+        JoinTree::Semi { left, right, on, anti, .. } => {
             let of_right: Vec<&Expr> = on.iter().collect();
             convert(right, &of_right);
             let of_left =

@@ -54,6 +54,7 @@ struct Join {
     right: JoinTree,
     on: Vec<Expr>,
     anti: bool,
+    number: usize,
     hints: BlockHints,
 }
 
@@ -94,7 +95,7 @@ fn joined(condition: &Expr, tree: &JoinTree, statement: &mut Statement<'_, '_>) 
     let mut right = block.tree?;
     on.extend(block.conditions);
     take_correlated(&mut right, &slots, statement, &mut on);
-    Some(Join { right, on, anti, hints: block.hints })
+    Some(Join { right, on, anti, number: subquery.number, hints: block.hints })
 }
 
 /// Whether a subquery asks for rows that are not there; `None` if it asks for something else.
@@ -247,8 +248,8 @@ fn placed(tree: JoinTree, join: Join, statement: &Statement<'_, '_>) -> JoinTree
 
 impl Join {
     fn over(self, left: JoinTree) -> JoinTree {
-        let Join { right, on, anti, .. } = self;
-        JoinTree::Semi { left: Box::new(left), right: Box::new(right), on, anti }
+        let Join { right, on, anti, number, .. } = self;
+        JoinTree::Semi { left: Box::new(left), right: Box::new(right), on, anti, number }
     }
 }
 

@@ -62,6 +62,35 @@ pub(super) fn columns_of(query: &LogicalQuery, slot: usize) -> Vec<Expr> {
     query.output.iter().enumerate().map(column).collect()
 }
 
+/// Visits the expressions of a query and of the queries in it, subqueries in expressions aside.
+pub(super) fn each_expr(query: &LogicalQuery, visit: &mut dyn FnMut(&Expr)) {
+    query.output.iter().for_each(&mut *visit);
+    match &query.body {
+        Body::Block(block) => {
+            block.exprs(visit);
+            if let Some(tree) = &block.tree {
+                tree.leaves(&mut |leaf| match leaf {
+                    Leaf::Derived { query, .. } => each_expr(query, visit),
+                    Leaf::Recursive { recursion, .. } => {
+                        each_expr(&recursion.seed, visit);
+                        recursion.steps.iter().for_each(|step| each_expr(step, visit));
+                    }
+                    Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Working { .. } => {}
+                });
+            }
+        }
+        Body::Values { rows, .. } => rows.iter().flatten().for_each(visit),
+        Body::Combination(combination) => {
+            combination.inputs.iter().for_each(|input| each_expr(input, visit));
+            combination.order.keys.iter().for_each(|key| visit(&key.expr));
+        }
+        Body::Arranged { inner, order, .. } => {
+            each_expr(inner, visit);
+            order.keys.iter().for_each(|key| visit(&key.expr));
+        }
+    }
+}
+
 /// Calls `change` on the expressions of a query and of the queries in it, subqueries in expressions aside.
 pub(super) fn change_exprs(query: &mut LogicalQuery, change: &mut dyn FnMut(&mut Expr)) {
     query.output.iter_mut().for_each(&mut *change);

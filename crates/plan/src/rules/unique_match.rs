@@ -38,7 +38,7 @@ fn pull_out(tree: &mut JoinTree, statement: &Statement<'_, '_>) {
             pull_out(left, statement);
             pull_out(right, statement);
         }
-        JoinTree::Semi { left, right, on, anti } => {
+        JoinTree::Semi { left, right, on, anti, .. } => {
             pull_out(left, statement);
             let JoinTree::Leaf(Leaf::Table(leaf)) = &**right else { return pull_out(right, statement) };
             if *anti || !finds_one(leaf, on, statement) {

@@ -5,14 +5,14 @@ use palisade_engine::Table;
 use palisade_expr::Expr;
 use palisade_plan::cost::ROW_IN_ORDER;
 use palisade_plan::note::{Estimate, Note, estimate};
-use palisade_plan::{JoinKind, Operator, Plan, Query, SetStep};
+use palisade_plan::{JoinKind, Merge, Operator, Plan, Query, SetStep};
 
 use super::Numbers;
 use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, access_type, index_name, key_columns, key_length, possible_keys, references, subqueries_in,
 };
-use super::rows::{filtered, merge_of, scan_of};
+use super::rows::{filtered, merge_of, merged_scans, scan_of};
 use super::text::shown_cost;
 
 /// Makes the blocks of a plan.
@@ -196,9 +196,9 @@ impl Blocks<'_> {
             Operator::Window { input, window } => {
                 let mut shown = Object::default();
                 shown.add("name", "<unnamed window>");
-                let keys = window.partition.iter().chain(&window.order);
-                let keys: Vec<String> = keys.map(|key| key.expr.to_string()).collect();
-                if !keys.is_empty() {
+                if window.sorts() {
+                    let keys = window.partition.iter().chain(&window.order);
+                    let keys: Vec<String> = keys.map(|key| key.expr.to_string()).collect();
                     shown.add("using_filesort", true);
                     shown.add("filesort_key", keys);
                 }
@@ -282,15 +282,17 @@ impl Blocks<'_> {
                 condition.iter().for_each(|condition| self.attach(condition, out));
             }
             Operator::Scan { .. } => out.push(self.scan(operator, note)),
-            Operator::IndexMerge { inputs, rows } => out.extend(self.merged(inputs, *rows, note)),
+            Operator::IndexMerge { inputs, kind, rows } => {
+                out.extend(self.merged((inputs, *kind), *rows, note));
+            }
             Operator::Virtual { alias, filter, .. } | Operator::Working { alias, filter, .. } => {
                 out.push(Part::plain(alias, estimate(operator)));
                 filter.iter().for_each(|filter| self.attach(filter, out));
             }
-            Operator::Derived { query, alias, filter, .. } => {
+            Operator::Derived { query, alias, filter, subquery, .. } => {
                 let mut part =
                     Part::plain(alias, note.map_or_else(|| estimate(operator), |note| note.estimate));
-                let id = self.numbers.next();
+                let id = subquery.map_or_else(|| self.numbers.next(), |number| number as u64 + 2);
                 let is_dependent = !query.outer_slots.is_empty();
                 let block = self.query(query, id, Object::default());
                 part.kept = Some(kept(is_dependent, block));
@@ -337,9 +339,14 @@ impl Blocks<'_> {
     }
 
     /// A table that is read by several indexes.
-    fn merged(&mut self, inputs: &[Operator], rows: f64, note: Option<&Note>) -> Option<Part> {
-        let scans: Vec<&Operator> = inputs.iter().filter_map(scan_of).collect();
-        let Operator::Scan { slot, table, alias, .. } = scans.first()? else { return None };
+    fn merged(
+        &mut self,
+        (inputs, kind): (&[Operator], Merge),
+        rows: f64,
+        note: Option<&Note>,
+    ) -> Option<Part> {
+        let scans: Vec<&Operator> = merged_scans(inputs, kind).iter().filter_map(scan_of).collect();
+        let Operator::Scan { slot, table, alias, .. } = scan_of(inputs.last()?)? else { return None };
         let (mut names, mut lengths) = (Vec::new(), Vec::new());
         for scan in &scans {
             let Operator::Scan { table, access, .. } = scan else { continue };
@@ -352,7 +359,7 @@ impl Blocks<'_> {
         shown.add("table_name", alias.as_str());
         shown.add("access_type", "index_merge");
         shown.add("possible_keys", names.clone());
-        shown.add("key", merge_of(inputs));
+        shown.add("key", merge_of(inputs, kind));
         shown.add("key_length", lengths.join(","));
         shown.add("rows_examined_per_scan", rows.max(1.0).round() as u64);
         let mut rest = Object::default();

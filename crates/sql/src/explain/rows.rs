@@ -7,7 +7,7 @@ use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::note::Note;
 use palisade_plan::rules::is_never;
-use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
+use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
 
 use super::Numbers;
@@ -35,7 +35,7 @@ pub(super) struct Lines<'p> {
     plan: &'p Plan,
     numbers: Numbers,
     lines: Vec<Line>,
-    /// Queries that are tables of the block whose rows are made.
+    /// Queries that are tables of the block whose rows are made, with their numbers.
     inner: Vec<(u64, Inner)>,
     /// Rows that a step of the recursion whose rows are made reads of those before.
     working: f64,
@@ -44,6 +44,7 @@ pub(super) struct Lines<'p> {
 /// A query whose rows follow those of the block that reads it.
 enum Inner {
     Derived(Arc<Query>),
+    Materialized(Arc<Query>),
     Recursive(Arc<palisade_plan::Recursion>),
 }
 
@@ -89,6 +90,7 @@ impl Lines<'_> {
         for (id, inner) in inner {
             match inner {
                 Inner::Derived(query) => self.query(&query, id, "DERIVED"),
+                Inner::Materialized(query) => self.query(&query, id, "MATERIALIZED"),
                 Inner::Recursive(recursion) => {
                     self.query(&recursion.seed, id, "DERIVED");
                     let before = self.working;
@@ -184,7 +186,9 @@ impl Lines<'_> {
                 self.lines.push(Line { id: Some(id), select_type, extra, ..Line::default() });
             }
             Operator::Scan { .. } => self.scan(operator, id, select_type, note),
-            Operator::IndexMerge { inputs, rows } => self.merged(inputs, *rows, id, select_type),
+            Operator::IndexMerge { inputs, kind, rows } => {
+                self.merged((inputs, *kind), *rows, id, select_type);
+            }
             Operator::Virtual { table, alias, filter, .. } => {
                 let table = if alias.is_empty() { table.name.to_owned() } else { alias.clone() };
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
@@ -214,13 +218,18 @@ impl Lines<'_> {
                     line.extra.push("Using join buffer (hash join)".to_owned());
                 }
             }
-            Operator::Derived { query, filter, .. } => {
+            Operator::Derived { query, filter, subquery, .. } => {
                 let rows = palisade_plan::note::estimate(&query.root).rows;
-                self.kept(id, select_type, rows, filter.is_some(), Inner::Derived(query.clone()));
+                let (number, inner) = match subquery {
+                    Some(number) => (*number as u64 + 2, Inner::Materialized(query.clone())),
+                    None => (self.numbers.next(), Inner::Derived(query.clone())),
+                };
+                self.kept((id, select_type), rows, filter.is_some(), (number, inner));
             }
             Operator::Recursive { recursion, filter, .. } => {
                 let rows = Recursed::of(recursion).rows;
-                self.kept(id, select_type, rows, filter.is_some(), Inner::Recursive(recursion.clone()));
+                let inner = (self.numbers.next(), Inner::Recursive(recursion.clone()));
+                self.kept((id, select_type), rows, filter.is_some(), inner);
             }
             Operator::Working { alias, filter, .. } => {
                 let extra = filter.iter().map(|_| "Using where".to_owned()).collect();
@@ -241,13 +250,19 @@ impl Lines<'_> {
         }
     }
 
-    fn kept(&mut self, id: u64, select_type: &'static str, rows: f64, is_filtered: bool, inner: Inner) {
-        let number = self.numbers.next();
+    fn kept(
+        &mut self,
+        (id, select_type): (u64, &'static str),
+        rows: f64,
+        is_filtered: bool,
+        (number, inner): (u64, Inner),
+    ) {
+        let kind = if matches!(inner, Inner::Materialized(_)) { "subquery" } else { "derived" };
         self.inner.push((number, inner));
         self.lines.push(Line {
             id: Some(id),
             select_type,
-            table: format!("<derived{number}>"),
+            table: format!("<{kind}{number}>"),
             access: "ALL",
             rows: Some(rows),
             filtered: Some(100.0),
@@ -257,9 +272,15 @@ impl Lines<'_> {
     }
 
     /// One line of a table that is read by several indexes.
-    fn merged(&mut self, inputs: &[Operator], rows: f64, id: u64, select_type: &'static str) {
+    fn merged(
+        &mut self,
+        (inputs, kind): (&[Operator], Merge),
+        rows: f64,
+        id: u64,
+        select_type: &'static str,
+    ) {
         let (mut names, mut lengths, mut of) = (Vec::new(), Vec::new(), String::new());
-        for input in inputs.iter().filter_map(scan_of) {
+        for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
             let Operator::Scan { table, access, alias, .. } = input else { continue };
             of.clone_from(alias);
             names.push(index_name(table, access).to_owned());
@@ -277,7 +298,7 @@ impl Lines<'_> {
             key_length: Some(lengths.join(",")),
             rows: Some(rows.max(1.0)),
             filtered: Some(100.0),
-            extra: vec![format!("Using {}", merge_of(inputs)), "Using where".to_owned()],
+            extra: vec![format!("Using {}", merge_of(inputs, kind)), "Using where".to_owned()],
             ..Line::default()
         });
     }
@@ -334,16 +355,30 @@ pub(super) fn scan_of(operator: &Operator) -> Option<&Operator> {
     }
 }
 
+/// The scans of the indexes that are read for one table.
+pub(super) fn merged_scans(inputs: &[Operator], kind: Merge) -> &[Operator] {
+    match (kind, inputs) {
+        // The last one reads the rows.
+        (Merge::Intersection, [entries @ .., _]) => entries,
+        _ => inputs,
+    }
+}
+
 /// How several indexes are read for one table, as MySQL names it: entries with one whole key lie in the order
 /// of the rows.
-pub(super) fn merge_of(inputs: &[Operator]) -> String {
+pub(super) fn merge_of(inputs: &[Operator], kind: Merge) -> String {
     let (mut names, mut is_sorted) = (Vec::new(), true);
-    for input in inputs.iter().filter_map(scan_of) {
+    for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
         let Operator::Scan { table, access, .. } = input else { continue };
         is_sorted &= access.finds_equal_entries(table);
         names.push(index_name(table, access));
     }
-    format!("{}({})", if is_sorted { "union" } else { "sort_union" }, names.join(","))
+    let name = match kind {
+        Merge::Intersection => "intersect",
+        Merge::Union if is_sorted => "union",
+        Merge::Union => "sort_union",
+    };
+    format!("{name}({})", names.join(","))
 }
 
 /// The part of the rows that a filter leaves, in percent.
@@ -389,7 +424,9 @@ pub(super) fn combination(operator: &Operator, is_sorted: bool) -> Option<(&[Ope
 /// Whether a query has queries in it.
 fn has_parts(operator: &Operator) -> bool {
     match operator {
-        Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
+        Operator::Derived { subquery: None, .. } | Operator::Recursive { .. } | Operator::Union { .. } => {
+            true
+        }
         _ => operator.inputs().iter().any(|input| has_parts(input)),
     }
 }
@@ -446,8 +483,7 @@ fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
         }
         Operator::Window { input, window } => {
             notes(input, out);
-            let sorts = !window.partition.is_empty() || !window.order.is_empty();
-            if sorts && !out.contains(&"Using filesort") {
+            if window.sorts() && !out.contains(&"Using filesort") {
                 out.push("Using filesort");
             }
         }

@@ -9,12 +9,13 @@ use palisade_plan::access::Access;
 use palisade_plan::note::{Actual, Estimate, Note, estimate};
 use palisade_plan::parallel::DividedFrom;
 use palisade_plan::window::WindowFunction;
-use palisade_plan::{JoinKind, Limit, Operator, Plan, Query, SetStep};
+use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 
 use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, index_name, key_columns, key_parts, lookup, ranges, ranges_line, references, subqueries_in,
 };
+use super::rows::merged_scans;
 use super::text::{columns_of, rounded, short, short_list, shortened, shown_cost};
 
 /// A step of a plan.
@@ -219,6 +220,9 @@ impl<'p> Steps<'p> {
     fn noted(&mut self, input: &Operator, note: &Note) -> Step {
         let mut step = match input {
             Operator::Scan { .. } => self.scan(input, Some(note)),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => {
+                self.intersection(inputs, Some(note.estimate))
+            }
             // It changes what rows look like, and not which there are.
             Operator::Project { .. } => return self.plain(input),
             input => {
@@ -242,6 +246,7 @@ impl<'p> Steps<'p> {
             Operator::Nothing => Step::new("Zero rows (Impossible WHERE)", "zero_rows")
                 .with("zero_rows_cause", "Impossible WHERE"),
             Operator::Scan { .. } => self.scan(operator, None),
+            Operator::IndexMerge { inputs, kind: Merge::Intersection, .. } => self.intersection(inputs, None),
             Operator::IndexMerge { inputs, .. } => {
                 let inputs: Vec<Step> = inputs.iter().map(|input| self.operator(input)).collect();
                 Step::new("Index merge", "index_merge").over(inputs)
@@ -299,9 +304,9 @@ impl<'p> Steps<'p> {
                 let text = format!("Window aggregate with buffering: {}", functions.join(", "));
                 let input = self.operator(input);
                 let keys = key_texts(window.partition.iter().chain(&window.order));
-                let input = match keys.is_empty() {
-                    true => input,
-                    false => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
+                let input = match window.sorts() {
+                    false => input,
+                    true => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
                         .with("sort_fields", keys)
                         .over([input]),
                 };
@@ -335,8 +340,14 @@ impl<'p> Steps<'p> {
                     .with("table_name", alias.as_str());
                 self.filtered(scan, filter.as_ref())
             }
-            Operator::Derived { query, alias, filter, .. } => {
-                let kept = Step::new("Materialize", "materialize").over([self.query(query)]);
+            Operator::Derived { query, alias, filter, subquery, .. } => {
+                let distinct = subquery.and_then(|_| under_distinct(&query.root));
+                let kept = match distinct {
+                    Some(input) => Step::new("Materialize with deduplication", "materialize")
+                        .with("deduplication", true)
+                        .over([self.operator(input)]),
+                    None => Step::new("Materialize", "materialize").over([self.query(query)]),
+                };
                 let kept = kept.estimated(estimate(&query.root));
                 self.filtered(temporary(alias, kept), filter.as_ref())
             }
@@ -358,6 +369,14 @@ impl<'p> Steps<'p> {
             Some(filter) => self.filter(step, filter, Some(note.estimate)),
             None => step.estimated(note.estimate),
         }
+    }
+
+    /// What several indexes have in common; the last of the inputs reads the rows.
+    fn intersection(&mut self, inputs: &[Operator], estimate: Option<Estimate>) -> Step {
+        let entries = merged_scans(inputs, Merge::Intersection).iter();
+        let entries: Vec<Step> = entries.map(|input| self.operator(input)).collect();
+        let step = Step::new("Intersect rows sorted by row ID", "rowid_intersection").over(entries);
+        self.filtered(Step { estimate, ..step }, inputs.last().and_then(filter_of))
     }
 
     fn nested(
@@ -512,6 +531,25 @@ fn limited(limit: &Limit) -> Step {
 fn key_texts<'k>(keys: impl IntoIterator<Item = &'k SortKey>) -> Vec<String> {
     let text = |key: &SortKey| format!("{}{}", short(&key.expr), if key.descending { " DESC" } else { "" });
     keys.into_iter().map(text).collect()
+}
+
+/// What the distinct rows of a query are made of, if it gives distinct rows.
+fn under_distinct(operator: &Operator) -> Option<&Operator> {
+    match operator {
+        Operator::Noted { input, .. } => under_distinct(input),
+        Operator::Distinct { input, .. } => Some(input),
+        _ => None,
+    }
+}
+
+/// The condition that a scan's rows are tested by, which is an operator of its own where it is measured.
+fn filter_of(operator: &Operator) -> Option<&Expr> {
+    match operator {
+        Operator::Noted { input, .. } => filter_of(input),
+        Operator::Filter { condition, .. } => Some(condition),
+        Operator::Scan { filter, .. } => filter.as_ref(),
+        _ => None,
+    }
 }
 
 fn function_text(function: &WindowFunction, arguments: &[Expr]) -> String {
