@@ -532,6 +532,7 @@ error_codes! {
     ER_WINDOW_DUPLICATE_NAME = 3591, "HY000", "Window '%s' is defined twice.";
     ER_WINDOW_ILLEGAL_ORDER_BY = 3592, "HY000", "Window '%s': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.";
     ER_WINDOW_INVALID_WINDOW_FUNC_USE = 3593, "HY000", "You cannot use the window function '%s' in this context.'";
+    ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE = 3594, "HY000", "You cannot use the alias '%s' of an expression containing a window function in this context.'";
     ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC = 3595, "HY000", "You cannot nest a window function in the specification of window '%s'.";
     ER_WINDOW_ROWS_INTERVAL_USE = 3596, "HY000", "Window '%s': INTERVAL can only be used with RANGE frames.";
     ER_WINDOW_EXPLAIN_JSON = 3598, "HY000", "To get information about window functions use EXPLAIN FORMAT=JSON";

@@ -19,6 +19,8 @@ pub enum Kind {
     Gauge,
     /// MySQL counts this; here is nothing of the kind to be counted. Always 0, and the comment says why.
     Absent,
+    /// MySQL counts this and this server does not. Its [monitor](crate::monitor) is never on.
+    Uncounted,
 }
 
 #[repr(align(64))]
@@ -106,8 +108,8 @@ impl Metric {
     pub fn shown_type(&self) -> Type {
         self.shown.unwrap_or(match (self.kind, self.status) {
             (Kind::Gauge, _) => Type::Value,
-            (Kind::Counter | Kind::Absent, None) => Type::Counter,
-            (Kind::Counter | Kind::Absent, Some(_)) => Type::StatusCounter,
+            (Kind::Counter | Kind::Absent | Kind::Uncounted, None) => Type::Counter,
+            (Kind::Counter | Kind::Absent | Kind::Uncounted, Some(_)) => Type::StatusCounter,
         })
     }
 

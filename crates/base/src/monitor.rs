@@ -13,7 +13,8 @@
 //!
 //! MAX_COUNT and MIN_COUNT are, as in InnoDB, as good as the readings: of a gauge they are the greatest and the least value
 //! that reading the table has found. A counter's greatest value is its last, and it has no least one.
-//! Every monitor is on to begin with: it costs nothing.
+//! Every monitor is on to begin with, because it costs nothing, but those of what is not counted, which are
+//! never on.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -93,17 +94,17 @@ struct Monitor {
 }
 
 impl Monitors {
-    /// Monitors of `metrics`, all on since `now` and counting from 0.
+    /// Monitors of `metrics`, all that are counted on since `now` and counting from 0.
     pub fn new(metrics: impl IntoIterator<Item = &'static Metric>, now: i64) -> Monitors {
         let monitors = metrics.into_iter().map(|metric| Monitor {
             metric,
-            is_on: true,
+            is_on: metric.kind != Kind::Uncounted,
             carried: 0,
             start: 0,
             mark: 0,
             range: None,
             range_reset: None,
-            enabled: Some(now),
+            enabled: (metric.kind != Kind::Uncounted).then_some(now),
             disabled: None,
             reset: None,
         });
@@ -196,6 +197,9 @@ impl Monitor {
     fn apply(&mut self, operation: Operation, now: i64) -> Option<String> {
         let name = self.metric.name;
         match operation {
+            Operation::Enable if self.metric.kind == Kind::Uncounted => {
+                return Some(format!("monitor {name} stays disabled: this server does not count that"));
+            }
             Operation::Enable if self.is_on => return Some(format!("monitor {name} is already enabled")),
             Operation::Disable if !self.is_on => return Some(format!("monitor {name} is already disabled")),
             Operation::ResetAll if self.is_on => {
@@ -288,6 +292,18 @@ mod tests {
         for several in ["module_log", "log%", "all", "%"] {
             assert_eq!(notes(several), [""; 0], "{several}");
         }
+    }
+
+    #[test]
+    fn what_is_not_counted_stays_off() {
+        let monitors = Monitors::new([metric("icp_match", "icp", Kind::Uncounted)], 100);
+        let notes = |pattern| monitors.apply(Operation::Enable, pattern, 101).unwrap();
+        assert_eq!(notes("icp_match"), ["monitor icp_match stays disabled: this server does not count that"]);
+        for several in ["module_icp", "icp%", "all", "%"] {
+            assert_eq!(notes(several), [""; 0], "{several}");
+        }
+        let off = row(&monitors, "icp_match", 110);
+        assert_eq!((off.is_on, off.count, off.time_enabled, off.spread), (false, 0, None, Spread::default()));
     }
 
     /// The picture in the module's documentation.

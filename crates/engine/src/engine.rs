@@ -475,6 +475,11 @@ impl Engine {
         self.log.publish_metrics();
         self.trx.publish_metrics();
         self.publish_purge_delay();
+        crate::shown_metrics::publish(
+            self.pool.frames(),
+            self.pool.page_size().bytes(),
+            self.pool.open_files(),
+        );
     }
 
     /// Every counter of the engine and the floors below, as of now.
@@ -601,6 +606,8 @@ pub(crate) fn all_metrics() -> impl Iterator<Item = &'static Metric> {
         palisade_log::METRICS,
         palisade_btree::METRICS,
         palisade_txn::METRICS,
+        crate::shown_metrics::METRICS,
+        crate::uncounted::METRICS,
     ];
     lists.into_iter().flatten().copied()
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use palisade_base::error_catalogue::{ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_ARGUMENTS};
 use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::watch::PIECE;
@@ -337,6 +337,10 @@ impl Expr {
                 Ok(within.map(|within| within != *negated))
             }
             Node::Like { operand, pattern, escape, collation, negated } => {
+                let escape = match escape {
+                    None => palisade_catalog::Bytes::from("\\"),
+                    Some(escape) => escape_of(cx, escape)?,
+                };
                 let value = operand.eval(cx)?;
                 if value.is_null() {
                     return Ok(None);
@@ -345,13 +349,6 @@ impl Expr {
                 if pattern_value.is_null() {
                     return Ok(None);
                 }
-                let escape = match escape {
-                    None => palisade_catalog::Bytes::from("\\"),
-                    Some(escape) => {
-                        let value = escape.eval(cx)?;
-                        if value.is_null() { "\\".into() } else { text_of(&value, &escape.ty) }
-                    }
-                };
                 let text = text_of(&value, &operand.ty);
                 let pattern = text_of(&pattern_value, &pattern.ty);
                 let like =
@@ -432,6 +429,20 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
         }
     };
     cx.session.set_user_variable(name, variable)
+}
+
+/// The character that LIKE is given for ESCAPE, which MySQL looks at before the first row: 1210 for several.
+fn escape_of(cx: &mut Context<'_>, escape: &Expr) -> SqlAttempt<palisade_catalog::Bytes> {
+    let value = escape.eval(cx)?;
+    if value.is_null() {
+        return Ok("\\".into());
+    }
+    let text = text_of(&value, &escape.ty);
+    let collation = if escape.ty.is_string() { escape.ty.collation() } else { CollationId::UTF8MB4_BIN };
+    match collation.get().charset.char_count(&text) {
+        0 | 1 => Ok(text),
+        _ => Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE").into()),
+    }
 }
 
 /// Reads the list of IN beside a NULL: MySQL does so as long as numbers are compared.

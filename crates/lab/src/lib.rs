@@ -47,6 +47,7 @@ pub mod process;
 pub mod report;
 pub mod results;
 pub mod runner;
+pub mod say;
 pub mod server;
 pub mod spec;
 pub mod standing;

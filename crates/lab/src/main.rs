@@ -15,7 +15,7 @@ use palisade_lab::runner::{self, Order};
 use palisade_lab::server::Server;
 use palisade_lab::spec::{Place, ServerSpec};
 use palisade_lab::standing::Standing;
-use palisade_lab::{report, suite, tool};
+use palisade_lab::{report, say, suite, tell, tool};
 
 /// Experiments that compare servers speaking MySQL's protocol, with reports that show their spread.
 #[derive(Debug, Parser)]
@@ -146,7 +146,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("palisade-lab: {error}");
+            tell!("palisade-lab: {error}");
             ExitCode::FAILURE
         }
     }
@@ -159,10 +159,10 @@ fn list() {
         let parameters = experiment.scale(false).parameters();
         let sizes: Vec<String> =
             parameters.iter().map(|(name, value)| format!("--{} {value}", option(name))).collect();
-        println!("{}: {}", description.name, description.title);
-        println!("    {}", description.question);
+        say!("{}: {}", description.name, description.title);
+        say!("    {}", description.question);
         let tools = if tools.is_empty() { "none".to_owned() } else { tools.join(", ") };
-        println!("    tools: {tools}; sizes: {}\n", sizes.join(" "));
+        say!("    tools: {tools}; sizes: {}\n", sizes.join(" "));
     }
 }
 
@@ -201,15 +201,15 @@ fn run(arguments: RunArguments) -> Result<bool> {
     std::fs::write(&json, results.json()).map_err(|error| Error::file(&json, error))?;
     let html = folder.join("report.html");
     report::write(&results, &html)?;
-    println!("{}\n{}", json.display(), html.display());
+    say!("{}\n{}", json.display(), html.display());
     for note in &results.notes {
-        println!("note: {note}");
+        say!("note: {note}");
     }
     for choice in &results.choices {
-        println!("{}", choice.line());
+        say!("{}", choice.line());
     }
     say_standing(&results);
-    println!("{}", Noise::shown(results.noise));
+    say!("{}", Noise::shown(results.noise));
     let failed = results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Failed(_)));
     Ok(!failed && tool::check_interrupted().is_ok())
 }
@@ -218,7 +218,7 @@ fn run(arguments: RunArguments) -> Result<bool> {
 /// sum.
 fn say_standing(results: &Results) {
     if let Some(standing) = Standing::of(results) {
-        println!("{}\n{}", standing.markdown(), standing.sentence());
+        say!("{}\n{}", standing.markdown(), standing.sentence());
     }
 }
 
@@ -236,10 +236,10 @@ fn load(arguments: &LoadArguments) -> Result<()> {
         let mut server = Server::at(&spec.name, address.clone())?;
         let schema = suite.schema(arguments.scale);
         if suite::load::is_loaded(&mut server, suite, arguments.scale)? {
-            println!("{}: {schema} is complete", spec.name);
+            say!("{}: {schema} is complete", spec.name);
         } else {
             suite::load::load(&mut server, suite, arguments.scale)?;
-            println!("{}: {schema} is loaded", spec.name);
+            say!("{}: {schema} is loaded", spec.name);
         }
     }
     Ok(())
@@ -253,7 +253,8 @@ fn answers(arguments: &LoadArguments) -> Result<()> {
             return Err(Error::Usage(format!("{} has no data: name a server that runs", spec.name)));
         };
         let mut server = Server::at(&spec.name, address.clone())?;
-        print!("{}", suite::golden::answers(&mut server, suite, arguments.scale)?);
+        let text = suite::golden::answers(&mut server, suite, arguments.scale)?;
+        say!("{}", text.strip_suffix('\n').unwrap_or(&text));
     }
     Ok(())
 }
@@ -327,7 +328,7 @@ fn again(results: &Path, output: Option<PathBuf>) -> Result<()> {
     let read = Results::read(results)?;
     let path = output.unwrap_or_else(|| results.with_file_name("report.html"));
     report::write(&read, &path)?;
-    println!("{}", path.display());
+    say!("{}", path.display());
     say_standing(&read);
     Ok(())
 }

@@ -80,7 +80,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let mut notes = Notes::default();
     notes.of_machine(&machine);
     for server in &mut servers {
-        eprintln!("preparing {}", server.name);
+        crate::tell!("preparing {}", server.name);
         notes.extend(experiment.prepare(server, &bench)?);
     }
 
@@ -507,7 +507,7 @@ impl<'a> Rounds<'a> {
     /// A line above the bar; where no terminal shows the bar, the line alone.
     fn say(&self, line: &str) {
         if self.progress.is_hidden() {
-            eprintln!("{line}");
+            crate::tell!("{line}");
         } else {
             self.progress.println(line);
         }

@@ -363,7 +363,7 @@ impl<'a> Server<'a> {
 impl Drop for Server<'_> {
     fn drop(&mut self) {
         for problem in self.put_back() {
-            eprintln!("palisade-lab: {}: {problem}", self.name);
+            crate::tell!("palisade-lab: {}: {problem}", self.name);
         }
     }
 }

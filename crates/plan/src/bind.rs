@@ -34,6 +34,7 @@ mod grouping;
 pub mod hints;
 mod is_null;
 pub mod json;
+mod lent;
 pub mod literal;
 pub mod locking;
 mod names;
@@ -156,6 +157,9 @@ pub struct Binder<'a> {
     pub slots: usize,
     /// Subqueries so far; `None` while one is being bound.
     pub subqueries: Vec<Option<LogicalQuery>>,
+    /// Subqueries that are parts of more than one query: as items of a select list and where a subquery reads
+    /// these by their aliases.
+    pub shared_subqueries: Vec<usize>,
     /// Stored tables used so far.
     pub tables: Vec<Arc<Table>>,
     /// What the statement does to which tables.
@@ -234,6 +238,7 @@ impl<'a> Binder<'a> {
             parameters,
             slots: 0,
             subqueries: Vec::new(),
+            shared_subqueries: Vec::new(),
             tables: Vec::new(),
             accesses: Vec::new(),
             locks_rows: false,
@@ -314,6 +319,7 @@ impl<'a> Binder<'a> {
         let switches = self.session.variables.optimizer;
         let mut statement = Statement {
             subqueries: self.subqueries,
+            shared: self.shared_subqueries,
             slots: self.slots,
             pace: &self.pace,
             switches,
@@ -348,6 +354,7 @@ impl<'a> Binder<'a> {
         let switches = self.session.variables.optimizer;
         let mut statement = Statement {
             subqueries,
+            shared: self.shared_subqueries,
             slots: self.slots,
             pace: &self.pace,
             switches,

@@ -79,6 +79,7 @@ use palisade_expr::session_variables::OptimizerSwitches;
 pub use self::constants::is_never;
 pub(crate) use self::limit_down::has_no_effects;
 pub use self::outer_to_inner::outer_to_inner;
+pub(crate) use self::substitute::{change_exprs, substitute};
 
 /// What applying a rule to a block counts as, in units of a nanosecond.
 const UNITS_A_RULE: usize = 256;
@@ -116,6 +117,8 @@ const RULES: [&dyn Rule; 17] = [
 pub struct Statement<'s, 'a> {
     /// The subqueries in its expressions, by number; `None` for one that has become part of another query.
     pub subqueries: Vec<Option<LogicalQuery>>,
+    /// Those that are parts of more than one query, which become a part of none.
+    pub shared: Vec<usize>,
     /// How many slots have been given out.
     pub slots: usize,
     /// What it has cost so far.
@@ -140,6 +143,14 @@ impl OuterSlots for Statement<'_, '_> {
 }
 
 impl Statement<'_, '_> {
+    /// A subquery that may become part of the query whose expressions it is in.
+    fn own_subquery(&self, number: usize) -> Option<&LogicalQuery> {
+        match self.shared.contains(&number) {
+            true => None,
+            false => self.subqueries.get(number)?.as_ref(),
+        }
+    }
+
     /// Rewrites the subqueries in expressions, then `query`.
     pub fn rewrite(&mut self, query: Option<&mut LogicalQuery>) -> SqlResult<()> {
         // A subquery within another one has the higher number.

@@ -164,11 +164,11 @@ pub fn run(arguments: &[String]) -> Outcome {
     let request = match parse(arguments) {
         Ok(Some(request)) => request,
         Ok(None) => {
-            print!("{HELP}");
+            let _ = std::io::stdout().write_all(HELP.as_bytes());
             return Outcome::Clean;
         }
         Err(problem) => {
-            eprintln!("palisade check: {problem}");
+            let _ = writeln!(std::io::stderr(), "palisade check: {problem}");
             return Outcome::NotChecked;
         }
     };

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -11,13 +12,15 @@ use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_io::heap::{Counted, Mimalloc};
 use palisade_server::check;
-use palisade_server::error_log::ErrorLog;
+use palisade_server::error_log::{ErrorLog, KeepsLines};
 use palisade_server::fault;
 use palisade_server::options::{self, Action, Options};
 use palisade_server::server;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Measured: a fifth less CPU in user space per query than with the system's (docs/decisions/032-allocator.md).
 /// It counts what each session's task holds (docs/decisions/077-memory-of-statements.md).
@@ -32,19 +35,25 @@ fn main() -> ExitCode {
     match options::parse(&arguments) {
         Ok(Action::Run(options)) => run(*options),
         Ok(Action::Help) => {
-            print!("{}", options::help());
+            say(&options::help());
             ExitCode::SUCCESS
         }
         Ok(Action::Version) => {
             let version = sysvar::VERSION.declaration();
-            println!("palisade  Ver {}", version.shown(&version.default_setting()));
+            say(&format!("palisade  Ver {}\n", version.shown(&version.default_setting())));
             ExitCode::SUCCESS
         }
         Err(problem) => {
-            eprintln!("palisade: {problem}");
+            let _ = writeln!(std::io::stderr(), "palisade: {problem}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes to standard output. Where it is read no longer (`palisade --help | head`) there is nothing more to
+/// say, and nothing wrong.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn run(options: Options) -> ExitCode {
@@ -75,7 +84,8 @@ fn log_to_stderr(settings: &Settings) {
         2 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    tracing_subscriber::fmt().with_writer(|| ErrorLog).with_max_level(level).with_target(false).init();
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| ErrorLog).with_target(false);
+    tracing_subscriber::registry().with(level).with(lines).with(KeepsLines).init();
 }
 
 /// A second signal this soon comes from the same cause: some tools signal the process and then its group.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::metric::Metric;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_engine::RowCounts;
 use palisade_engine::table::{
     OPENED_TABLES, SYSTEM_ROWS_DELETED, SYSTEM_ROWS_INSERTED, SYSTEM_ROWS_READ, SYSTEM_ROWS_UPDATED,
 };
@@ -340,9 +341,15 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         add(metric.name, metric.value().to_string());
     }
     // as in SHOW ENGINE INNODB STATUS
-    add("Innodb_rows_inserted", work::HANDLER_WRITE.value().to_string());
-    add("Innodb_rows_updated", work::HANDLER_UPDATE.value().to_string());
-    add("Innodb_rows_deleted", work::HANDLER_DELETE.value().to_string());
+    let rows = row_counts();
+    add("Innodb_rows_inserted", rows.inserted.to_string());
+    add("Innodb_rows_updated", rows.updated.to_string());
+    add("Innodb_rows_deleted", rows.deleted.to_string());
+    add("Innodb_rows_read", rows.read.to_string());
+}
+
+/// Rows that statements have changed and read.
+pub fn row_counts() -> RowCounts {
     let reads = [
         &work::HANDLER_READ_FIRST,
         &work::HANDLER_READ_KEY,
@@ -351,7 +358,12 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         &work::HANDLER_READ_PREV,
         &work::HANDLER_READ_RND_NEXT,
     ];
-    add("Innodb_rows_read", reads.map(|metric| metric.value()).iter().sum::<u64>().to_string());
+    RowCounts {
+        inserted: work::HANDLER_WRITE.value(),
+        updated: work::HANDLER_UPDATE.value(),
+        deleted: work::HANDLER_DELETE.value(),
+        read: reads.map(|metric| metric.value()).iter().sum(),
+    }
 }
 
 /// How many tables are open: all that there are.

@@ -9,12 +9,14 @@
 //! | `buffer_pool` | what is in the buffer pool |
 //! | [`locks`] | INNODB_TRX, data_locks, data_lock_waits |
 //! | `kept_plans` | the plans that statements keep |
+//! | `error_log` | error_log |
 //! | `host_cache` | host_cache, which is empty |
 //! | `tls` | tls_channel_status |
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 
 mod accounts;
 mod buffer_pool;
+mod error_log;
 mod host_cache;
 mod kept_plans;
 pub mod locks;
@@ -65,6 +67,7 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         locks::TABLES,
         variables::TABLES,
         accounts::TABLES,
+        error_log::TABLES,
         host_cache::TABLES,
         tls::TABLES,
     ],

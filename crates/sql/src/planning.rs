@@ -3,7 +3,13 @@
 
 use std::sync::Arc;
 
+use palisade_base::error_catalogue::{
+    ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_FIELD_IN_ORDER_NOT_SELECT, ER_ILLEGAL_REFERENCE,
+    ER_INVALID_GROUP_FUNC_USE, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NON_UNIQ_ERROR, ER_OPERAND_COLUMNS,
+    ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD,
+};
 use palisade_catalog::Value;
+use palisade_expr::SqlError;
 use palisade_parser::ast::{self, Statement};
 use palisade_plan::Plan;
 use palisade_plan::outline::Outline;
@@ -89,8 +95,11 @@ impl Sql {
             Ok(bound) => bound,
             Err(error) if session.gives_way() => return Err(error),
             Err(error) => {
-                let warnings = binder.warnings;
+                let (warnings, constants) = (binder.warnings, binder.beforehand);
                 warnings.into_iter().for_each(|warning| session.state.warnings.warn(warning));
+                if is_of_resolving(&error) {
+                    self.check_constants(session, &constants, parameters)?;
+                }
                 return Err(error);
             }
         };
@@ -99,6 +108,22 @@ impl Sql {
         PLANS_MADE.increment();
         Ok(plan)
     }
+}
+
+/// Whether an error comes while names are resolved, one after the other: of a constant that was compared with
+/// a date before, MySQL has told by then that it is none.
+#[cold]
+fn is_of_resolving(error: &SqlError) -> bool {
+    let of_names = [&ER_BAD_FIELD_ERROR, &ER_NON_UNIQ_ERROR, &ER_ILLEGAL_REFERENCE, &ER_OPERAND_COLUMNS];
+    let of_groups = [
+        &ER_WRONG_FIELD_WITH_GROUP,
+        &ER_MIX_OF_GROUP_FUNC_AND_FIELDS,
+        &ER_WRONG_GROUP_FIELD,
+        &ER_INVALID_GROUP_FUNC_USE,
+        &ER_AGGREGATE_ORDER_NON_AGG_QUERY,
+        &ER_FIELD_IN_ORDER_NOT_SELECT,
+    ];
+    of_names.iter().chain(&of_groups).any(|known| known.number == error.number())
 }
 
 /// Keeps a plan with its statement, if it may be kept.

@@ -185,6 +185,8 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     // Fields need no delimiters if the text, or as much of it as is before a point, has none.
     let leading = cursor.rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'T')).count();
     let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.'));
+    // A digit and a point, as in `1.2.3.4`, make any delimiter a usual one.
+    let is_short = undelimited && leading == 1 && cursor.rest.len() > 1;
     let mut fields = Fields {
         values: [0; 6],
         count: 0,
@@ -236,7 +238,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
                 let between = cursor.rest.get(..skipped).unwrap_or_default();
                 fields.delimited |= skipped > 0;
                 fields.spaced = between.iter().any(u8::is_ascii_whitespace);
-                fields.plain &= between == b" ";
+                fields.plain &= between == b" " || is_short && between != b":";
                 // Delimiters may end a text.
                 cursor = lookahead;
                 if cursor.digits_ahead() == 0 {
@@ -256,7 +258,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         }
         fields.delimited |= skipped > 0;
         let usual = if field < 2 { b"-" } else { b":" };
-        let is_usual = delimiters.get(..skipped) == Some(usual);
+        let is_usual = is_short || delimiters.get(..skipped) == Some(usual);
         let is_last = skipped == 0 || lookahead.digits_ahead() == 0;
         if !is_last || field > 2 {
             // Delimiters may end a text.

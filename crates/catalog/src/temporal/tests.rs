@@ -184,9 +184,15 @@ fn reads_what_mysql_reads() {
 #[test]
 fn plain_dates_have_nothing_that_is_deprecated() {
     let read = |text: &str| DateTime::parse_plain(text.as_bytes(), TemporalMode::default());
-    for text in
-        ["2026-01-31", "2026-1-31 10", "2026-01-31T10:11:12.5", "20260131101112", "2026-02-30 10:11:12+01:00"]
-    {
+    for text in [
+        "2026-01-31",
+        "2026-1-31 10",
+        "2026-01-31T10:11:12.5",
+        "20260131101112",
+        "2026-02-30 10:11:12+01:00",
+        "1.2.3.4",
+        "1.2-3 4.5",
+    ] {
         assert!(read(text).is_some(), "{text}");
     }
     for text in [
@@ -197,6 +203,8 @@ fn plain_dates_have_nothing_that_is_deprecated() {
         "2026-01-31 10.11",
         "2026-01-31x",
         "2026-01-31-",
+        "1.2.3:4",
+        "11.2.3.4",
         "2026-01-31 10:",
         "20260131.10",
         "2026-01-31 10:11:12 +01:00",

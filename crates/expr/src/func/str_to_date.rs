@@ -20,7 +20,12 @@ use Evaluation::Strict;
 pub static FUNCTIONS: &[Function] = &[function("str_to_date", (2, 2), str_to_date_type, Strict(str_to_date))];
 
 fn str_to_date_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let (kind, fraction) = match &arguments.at(1)?.node {
+    // The format, in the character set of the text.
+    let mut format = arguments.at(1)?;
+    while let Node::Transcode { operand, .. } = &format.node {
+        format = operand;
+    }
+    let (kind, fraction) = match &format.node {
         Node::Literal(Value::Bytes(format)) => kind_of(format),
         _ => (FormatKind::DateTime, true),
     };

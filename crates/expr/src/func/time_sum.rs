@@ -147,14 +147,26 @@ fn counted(moment: DateTime) -> Option<i64> {
     })
 }
 
-/// Whether an operand that is a date may not be one: one that is not written as dates are may.
-fn is_refused(cx: &Context<'_>, date: Date, value: &Value) -> bool {
-    let mode = cx.reading_mode();
+/// Whether an operand that is a date may not be one, because it is no day of the calendar, whatever
+/// `sql_mode` says: one that is not written as dates are may.
+fn is_refused(date: Date, value: &Value) -> bool {
+    let calendar = TemporalMode { no_zero_date: true, no_zero_in_date: true, ..TemporalMode::default() };
     let is_plain = match value {
-        Value::Bytes(text) => DateTime::parse_plain(text, mode).is_some(),
+        Value::Bytes(text) => DateTime::parse_plain(text, calendar).is_some(),
         _ => true,
     };
-    is_plain && !mode.allows(date)
+    is_plain && !calendar.allows(date)
+}
+
+/// Says of an operand that it is refused, unless it is a date by its type.
+fn refuse(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<()> {
+    let text = text_of(value, &operand.ty);
+    match value {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => Ok(()),
+        Value::Bytes(_) if DateTime::has_clock(&text) => cx.truncated("datetime", &text),
+        Value::Bytes(_) => cx.truncated("date", &text),
+        _ => cx.incorrect("datetime", &text),
+    }
 }
 
 fn out_of_range(cx: &mut Context<'_>, kind: &str, call: &Expr) -> SqlResult<()> {
@@ -170,20 +182,17 @@ fn sum(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr, sign: i64) -> SqlA
     let first = arguments.at(0)?.eval(cx)?;
     let Some(start) = moment(cx, &first, arguments.at(0)?)? else { return Ok(Value::Null) };
     if let Moment::DateTime(start) = start
-        && is_refused(cx, start.date(), &first)
+        && is_refused(start.date(), &first)
     {
-        let text = text_of(&first, &arguments.at(0)?.ty);
-        if matches!(first, Value::Bytes(_)) {
-            cx.truncated("date", &text)?;
-        } else {
-            cx.incorrect("datetime", &text)?;
-        }
+        refuse(cx, &first, arguments.at(0)?)?;
         return Ok(Value::Null);
     }
     let second = arguments.at(1)?.eval(cx)?;
     let Some(amount) = cx.to_time(second.as_ref())? else { return Ok(Value::Null) };
     let amount = amount.micros() * sign;
     let (value, ty) = match start {
+        // The zero date that is not written as dates are.
+        Moment::DateTime(start) if start.date() == Date::ZERO => return Ok(Value::Null),
         Moment::DateTime(start) | Moment::Dated(start) => {
             let end = counted(start).and_then(|at| DateTime::from_micros(at + amount));
             let Some(end) = end else {

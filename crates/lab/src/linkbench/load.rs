@@ -71,7 +71,7 @@ fn wait(schema: &str, name: &str, next: &AtomicU64, ids: u64, ended: impl Fn() -
         let quarters = 4 * next.load(Ordering::Relaxed).saturating_sub(1).min(ids) / ids;
         if quarters > said {
             said = quarters;
-            eprintln!("{name}: {} % of {ids} ids are loaded into {schema}", 25 * quarters);
+            crate::tell!("{name}: {} % of {ids} ids are loaded into {schema}", 25 * quarters);
         }
     }
     Ok(())

@@ -48,7 +48,7 @@ pub fn load(server: &mut Server, suite: &Suite, scale: f64) -> Result<()> {
         let begun = Instant::now();
         let rows = fill(&mut connection, table, Scaled { scale }, &server.name)?;
         let took = begun.elapsed().as_secs_f64();
-        eprintln!("{}: {rows} rows of {schema}.{} in {took:.1} s", server.name, table.name);
+        crate::tell!("{}: {rows} rows of {schema}.{} in {took:.1} s", server.name, table.name);
     }
     let names: Vec<&str> = suite.tables.iter().map(|table| table.name).collect();
     let note = format!("CREATE TABLE {NOTE} (version INT PRIMARY KEY)");

@@ -72,6 +72,27 @@ impl Binder<'_> {
         self.call(&lower, arguments)
     }
 
+    /// 1210 for what JSON_SEARCH is given for ESCAPE, unless it is one constant character, or none.
+    fn check_escape_of_search(&self, escape: &Expr) -> SqlResult<()> {
+        let mut is_constant = true;
+        escape.walk(&mut |part| {
+            is_constant &= match &part.node {
+                Node::Column { .. }
+                | Node::UserVariable(_)
+                | Node::AssignUserVariable(..)
+                | Node::SystemVariable { .. }
+                | Node::Subquery(_) => false,
+                Node::Parameter(_) => self.session.constants_are_parameters,
+                Node::Call { function, .. } => function.purity == Purity::Pure || function.name == "database",
+                _ => true,
+            };
+        });
+        match is_constant {
+            true => self.check_escape(escape),
+            false => Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE")),
+        }
+    }
+
     /// There is no function with that name in the session's database.
     fn no_such_function(&self, name: &str) -> SqlError {
         match &self.session.database {
@@ -109,6 +130,9 @@ impl Binder<'_> {
             if is_read_as_integer(function, place) {
                 *argument = computed_as_integer(std::mem::replace(argument, Expr::null()));
             }
+        }
+        if let ("json_search", Some(escape)) = (function.name, arguments.get(3)) {
+            self.check_escape_of_search(escape)?;
         }
         if let ("format", Some(number)) = (function.name, arguments.first_mut()) {
             *number = date_text_as_number(std::mem::replace(number, Expr::null()));

@@ -25,7 +25,7 @@ impl Binder<'_> {
         output: &mut [Expr],
         finish: &mut Finish,
     ) -> SqlResult<()> {
-        let Finish { having, keys, group, slot, keep, kept_keys, windows } = finish;
+        let Finish { having, keys, group, slot, keep, kept_keys, windows, lent } = finish;
         let is_checked = self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
         let determined = match above.rollup {
             // Rows that sum up have values of their own in what they are grouped by, and in nothing else.
@@ -79,7 +79,7 @@ impl Binder<'_> {
             is_order: false,
             level: above.rollup.then_some(group.len() + above.scope.aggregates.len()),
         };
-        for (number, expr) in output.iter_mut().enumerate() {
+        for (number, expr) in output.iter_mut().enumerate().chain(lent.iter_mut().enumerate()) {
             match above.scope.summed_up(number, expr) {
                 Some(column) => *expr = column,
                 None => regroup.expr(expr)?,
@@ -128,6 +128,8 @@ pub(super) struct Finish {
     pub(super) keep: Vec<usize>,
     pub(super) kept_keys: Vec<KeptKey>,
     pub(super) windows: Vec<WindowPlan>,
+    /// The select items as subqueries read them by their aliases, if they do.
+    pub(super) lent: Vec<Expr>,
 }
 
 /// Puts what stands above a grouping into terms of its groups.

@@ -10,13 +10,14 @@
 //! | ORDER BY, the whole expression | select list | tables | the select list's |
 //! | GROUP BY, ORDER BY, within an expression | tables | select list | the table's column |
 //! | HAVING | select list and GROUP BY | enclosing blocks | GROUP BY's column, warning 1052 |
+//! | HAVING, arguments of aggregates | tables | select list | the table's column |
 //! | a subquery, of its enclosing block | tables | select list | the table's column |
 //!
 //! "In the select list" is an item with that alias or, failing that, a column with that name of its own. Two
 //! items that differ are ambiguous (1052) if they are columns; of expressions the first is taken.
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE, ER_WARN_FIELD_RESOLVED,
+    ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE, ER_WARN_FIELD_RESOLVED,
 };
 use palisade_base::mysql_error;
 use palisade_expr::place::At;
@@ -25,7 +26,6 @@ use palisade_parser::ast::{self, ColumnName};
 
 use super::Binder;
 use super::scope::{Clause, Scope, Source, same_name, written};
-use crate::logical::OuterColumn;
 
 impl Source {
     /// Whether a name's qualifiers, if there are any, mean this table.
@@ -76,7 +76,7 @@ impl Scope {
 
     /// The select item that a name means: by its alias or, failing that, as a column of that name. 1052 if it
     /// means two.
-    fn item(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
+    pub(super) fn item(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
         let mut by_alias: Option<&Expr> = None;
         let mut by_name: Option<&Expr> = None;
         let mut is_ambiguous = false;
@@ -213,6 +213,7 @@ impl Binder<'_> {
 
     /// A name within the innermost block.
     fn at_home(&mut self, name: &ColumnName) -> SqlResult<Option<Expr>> {
+        let depth = self.scopes.len().saturating_sub(1);
         let scope = self.scope();
         if scope.clause == Clause::Having && !scope.in_aggregate {
             return self.in_having(name);
@@ -221,8 +222,16 @@ impl Binder<'_> {
             return scope.sources.at(source)?.expr(column).map(Some);
         }
         match scope.clause {
-            Clause::Group => Ok(scope.item(name)?.cloned()),
-            Clause::Order => Ok(scope.item(name)?.map(|item| scope.key_of_name(name, item))),
+            // The value of a window function comes after those of groups.
+            Clause::Group | Clause::Having => {
+                let item = scope.item(name)?;
+                item.map_or(Ok(()), |item| scope.check_window_alias(name, item))?;
+                Ok(item.cloned())
+            }
+            Clause::Order => match scope.item(name)?.cloned() {
+                Some(item) if scope.shows_value(&item) => self.item_column(name, item, depth).map(Some),
+                item => Ok(item.map(|item| scope.key_of_name(name, &item))),
+            },
             _ => Ok(None),
         }
     }
@@ -232,6 +241,7 @@ impl Binder<'_> {
         let scope = self.scope();
         let item = scope.item(name)?;
         let grouped = scope.grouped(name)?;
+        item.map_or(Ok(()), |item| scope.check_window_alias(name, item))?;
         let found = grouped.or(item).map(|found| scope.key_of_name(name, found));
         if let (Some(item), Some(grouped)) = (item, grouped)
             && item != grouped
@@ -246,31 +256,17 @@ impl Binder<'_> {
     fn lent(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
         let scope = self.scopes.at(depth)?;
         let is_summed_up = scope.is_summed_up;
-        let mut found = match scope.find(name)? {
-            Some((source, column)) => scope.sources.at(source)?.expr(column)?,
-            None if scope.lends_aliases() => {
-                let Some(item) = scope.item(name)?.cloned() else { return Ok(None) };
-                let groups = scope.group_slot;
-                let mut is_aggregated = false;
-                item.walk(&mut |part| {
-                    is_aggregated |= matches!(part.node, Node::Column { slot, .. } if Some(slot) == groups);
-                });
-                if is_aggregated {
-                    let reason = "reference to group function";
-                    return Err(mysql_error!(ER_ILLEGAL_REFERENCE, written(name), reason));
-                }
-                item
-            }
-            None => return Ok(None),
+        let found = match scope.find(name)? {
+            Some((source, column)) => Some(scope.sources.at(source)?.expr(column)?),
+            None if scope.lends_aliases() => self.lent_item(name, depth)?,
+            None => None,
         };
+        let Some(mut found) = found else { return Ok(None) };
         found.nullable |= is_summed_up;
-        let mut columns = Vec::new();
-        found.walk(&mut |part| {
-            if let Node::Column { slot, column, name, .. } = &part.node {
-                columns.push(OuterColumn { slot: *slot, column: *column, name: name.clone() });
-            }
-        });
+        self.share_subqueries(&found);
+        let (slots, columns) = self.read_by(&found);
         for inner in self.scopes.iter_mut().skip(depth + 1) {
+            inner.read_slots_outside(&slots);
             inner.read_outside(&columns);
         }
         Ok(Some(found))

@@ -7,6 +7,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_expr::beforehand::Standing;
 use palisade_expr::compare::{aggregate_collations, domain_of, incompatible, json_domain};
+use palisade_expr::func::Purity;
 use palisade_expr::place::At;
 use palisade_expr::{
     CastTarget, Coercibility, Comparison, Domain, Expr, Node, SqlResult, Subquery, SubqueryUse,
@@ -68,6 +69,9 @@ impl Binder<'_> {
                     Comparison::GreaterEqual => Comparison::Greater,
                     other => other,
                 };
+                if left.iter().zip(right).skip(1).any(|(left, right)| !is_read(left) || !is_read(right)) {
+                    return self.order_rows_in_turn(comparison, strict, left, right);
+                }
                 for last in 0..left.len() {
                     let mut terms = Vec::with_capacity(last + 1);
                     for position in 0..=last {
@@ -85,6 +89,43 @@ impl Binder<'_> {
                 Ok(Expr::truth(Node::Or(parts), true))
             }
         }
+    }
+
+    /// The order of rows of which a part behind the first is computed, and may fail: it is not where the
+    /// parts before it decide, or are NULL.
+    ///
+    /// ```text
+    ///  (a, b) < (c, d)  ──►  a <= c AND CASE WHEN a = c THEN b < d ELSE a < c END
+    /// ```
+    ///
+    /// The first comparison says nothing that the second does not, but an index may have a range for it.
+    fn order_rows_in_turn(
+        &mut self,
+        comparison: Comparison,
+        strict: Comparison,
+        left: &[ast::Expr],
+        right: &[ast::Expr],
+    ) -> SqlResult<Expr> {
+        let weak = match strict {
+            Comparison::Less => Comparison::LessEqual,
+            _ => Comparison::GreaterEqual,
+        };
+        let mut pairs = Vec::with_capacity(left.len());
+        for (left, right) in left.iter().zip(right) {
+            pairs.push((self.expr(left)?, self.expr(right)?));
+        }
+        let (Some((first_left, first_right)), Some((left, right))) = (pairs.first().cloned(), pairs.pop())
+        else {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
+        };
+        let bound = self.compare_in_row(weak, first_left, first_right)?;
+        let mut decided = self.compare_in_row(comparison, left, right)?;
+        for (left, right) in pairs.into_iter().rev() {
+            let equal = self.compare_in_row(Comparison::Equal, left.clone(), right.clone())?;
+            let otherwise = Some(Box::new(self.compare_in_row(strict, left, right)?));
+            decided = Expr::truth(Node::Case { branches: vec![(equal, decided)], otherwise }, true);
+        }
+        Ok(Expr::truth(Node::And(vec![bound, decided]), true))
     }
 
     /// Whether a row is equal to one of several in a list, of which a constant that is no date is no error.
@@ -314,12 +355,18 @@ impl Binder<'_> {
         let escape = match &like.escape {
             Some(escape) => {
                 let escape = self.expr(escape)?;
-                if let Node::Literal(Value::Bytes(text)) = &escape.node {
-                    let charset = escape.ty.collation().get().charset;
-                    if charset.char_count(text) > 1 {
-                        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
-                    }
+                let mut is_of_rows = false;
+                escape.walk(&mut |part| {
+                    is_of_rows |= match &part.node {
+                        Node::Column { .. } => true,
+                        Node::Call { function, .. } => function.purity == Purity::Effect,
+                        _ => false,
+                    };
+                });
+                if is_of_rows {
+                    return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
                 }
+                self.check_escape(&escape)?;
                 Some(Box::new(escape))
             }
             None if self
@@ -342,6 +389,21 @@ impl Binder<'_> {
         let nullable = operands.iter().any(|operand| operand.nullable);
         let [operand, pattern] = operands.map(Box::new);
         Ok(Expr::truth(Node::Like { operand, pattern, escape, collation, negated: like.negated }, nullable))
+    }
+
+    /// 1210 for a constant that is more than one character.
+    pub(super) fn check_escape(&self, escape: &Expr) -> SqlResult<()> {
+        let value = match &escape.node {
+            Node::Literal(value) => Some(value),
+            Node::Parameter(number) => self.parameters.get(*number),
+            _ => None,
+        };
+        match value {
+            Some(Value::Bytes(text)) if escape.ty.collation().get().charset.char_count(text) > 1 => {
+                Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn quantified(
@@ -480,4 +542,16 @@ fn between_bounds(operand: Expr, domain: Domain, [low, high]: [Expr; 2], negated
     let nullable = operand.nullable || low.nullable || high.nullable;
     let [operand, low, high] = [operand, low, high].map(Box::new);
     Expr::truth(Node::Between { operand, domain, low, high, negated }, nullable)
+}
+
+/// Whether an operand is a value that is there: a column, a constant or a variable.
+fn is_read(expr: &ast::Expr) -> bool {
+    matches!(
+        expr,
+        ast::Expr::Column(_)
+            | ast::Expr::Literal(_)
+            | ast::Expr::Placeholder(_)
+            | ast::Expr::UserVariable(_)
+            | ast::Expr::SystemVariable(_)
+    )
 }

@@ -89,6 +89,11 @@ pub struct Scope {
     pub star: Vec<(usize, usize)>,
     /// The select list: alias or name, and the bound expression.
     pub items: Vec<(String, Expr)>,
+    /// The slot that stands for the select list in subqueries that read an item of it by its alias (see
+    /// [`lent`](super::lent)), if there are any.
+    pub item_slot: Option<usize>,
+    /// Whether what is bound in terms of it is put in terms of the items in the end.
+    pub lends_items: bool,
     /// Which part is being bound.
     pub clause: Clause,
     /// GROUP BY, once bound.
@@ -111,6 +116,8 @@ pub struct Scope {
     pub is_grouped: bool,
     /// It has WITH ROLLUP: what it is grouped by may be NULL in it.
     pub is_summed_up: bool,
+    /// It has DISTINCT: it is ordered by what it shows.
+    pub is_distinct: bool,
     /// Inside an aggregate's argument.
     pub in_aggregate: bool,
     /// Inside a window function's argument.

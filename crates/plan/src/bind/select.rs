@@ -21,6 +21,7 @@ use super::types::{chosen_as_number, member_itself};
 use super::{Binder, CommonTable};
 use crate::Limit;
 use crate::logical::{Block, Body, Grouping, LogicalQuery, Order};
+use crate::rules::substitute;
 
 /// Bytes of the name of a column that was given none, at most.
 const LONGEST_NAME: usize = 255;
@@ -174,6 +175,8 @@ impl Binder<'_> {
         self.scope().named_windows.clone_from(&select.windows);
         self.scope().group_width = select.group_by.len();
         self.scope().is_summed_up = select.rollup;
+        self.scope().lends_items = true;
+        self.scope().is_distinct = select.distinct;
         let tree = self.from(&select.from)?;
         if self.hints.is_some() {
             self.note_hinted_tables(select.number);
@@ -209,8 +212,11 @@ impl Binder<'_> {
             false => Default::default(),
         };
         let mut scope = std::mem::take(self.scope());
-        let mut output: Vec<Expr> =
-            std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| member_itself(expr)).collect();
+        let items = std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr);
+        let (lent, mut output): (Vec<Expr>, Vec<Expr>) = match scope.item_slot {
+            Some(_) => items.map(|expr| (expr.clone(), member_itself(expr))).unzip(),
+            None => (Vec::new(), items.map(member_itself).collect()),
+        };
         let grouped = !group.is_empty() || !scope.aggregates.is_empty();
         let windows = std::mem::take(&mut scope.windows);
         let mut finish = Finish {
@@ -221,6 +227,7 @@ impl Binder<'_> {
             keep: Vec::new(),
             kept_keys: Vec::new(),
             windows,
+            lent,
         };
         if grouped && finish.group.is_empty() {
             // One row has no order.
@@ -250,6 +257,10 @@ impl Binder<'_> {
         }
         if select.distinct {
             self.check_distinct(&local, &shown, &sorted)?;
+        }
+        if let Some(slot) = scope.item_slot {
+            self.give_items(slot, &finish.lent)?;
+            finish.keys.iter_mut().for_each(|key| substitute(&mut key.expr, slot, &finish.lent));
         }
         let is_known = is_derived && !select.rollup;
         self.last_derived = is_known.then(|| Arc::new(Derived::new(dependence, output.clone())));
@@ -298,7 +309,8 @@ impl Binder<'_> {
         let mut aliases = Vec::with_capacity(items.len());
         for item in items {
             let (expr, alias) = self.group_item(&item.expr)?;
-            if reads_aggregate(&expr, self.scope().group_slot) {
+            let scope = self.scope();
+            if reads_aggregate(&expr, scope.group_slot) || scope.reads_window(&expr) {
                 let name = alias.unwrap_or_else(|| format!("{expr}"));
                 return Err(mysql_error!(ER_WRONG_GROUP_FIELD, name));
             }

@@ -57,7 +57,7 @@ fn joined(condition: &Expr, statement: &Statement<'_, '_>) -> Option<Membership>
     else {
         return None;
     };
-    let query = statement.subqueries.get(subquery.number)?.as_ref()?;
+    let query = statement.own_subquery(subquery.number)?;
     let is_joined = *comparison == Comparison::Equal
         && query.outer_slots.is_empty()
         && left.iter().all(|expr| is_repeatable(expr) && !has_subquery(expr))

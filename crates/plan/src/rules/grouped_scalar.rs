@@ -137,7 +137,7 @@ struct Grouped {
 impl Grouped {
     /// That of a subquery of a block, if it is such a one.
     fn of(number: usize, around: &Block, statement: &Statement<'_, '_>) -> Option<Grouped> {
-        let query = statement.subqueries.get(number)?.as_ref()?;
+        let query = statement.own_subquery(number)?;
         let Body::Block(block) = &query.body else { return None };
         let [value] = &query.output[..] else { return None };
         if !is_plain(block) || !is_movable(value) {

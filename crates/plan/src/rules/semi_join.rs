@@ -68,7 +68,7 @@ fn joined(condition: &Expr, tree: &JoinTree, statement: &mut Statement<'_, '_>) 
         },
         _ => return None,
     };
-    let query = statement.subqueries.get(subquery.number)?.as_ref()?;
+    let query = statement.own_subquery(subquery.number)?;
     let anti = kind(subquery, query)? != turned;
     // What is unknown is not true, and neither is its opposite.
     if anti && may_be_unknown(subquery, query) {

@@ -40,7 +40,7 @@ pub(super) fn size(expr: &Expr) -> usize {
 }
 
 /// Replaces the columns of `slot` by the expressions that they are.
-pub(super) fn substitute(expr: &mut Expr, slot: usize, values: &[Expr]) {
+pub(crate) fn substitute(expr: &mut Expr, slot: usize, values: &[Expr]) {
     if let Node::Column { slot: own, column, .. } = expr.node
         && own == slot
         && let Some(value) = values.get(column)
@@ -92,7 +92,7 @@ pub(super) fn each_expr(query: &LogicalQuery, visit: &mut dyn FnMut(&Expr)) {
 }
 
 /// Calls `change` on the expressions of a query and of the queries in it, subqueries in expressions aside.
-pub(super) fn change_exprs(query: &mut LogicalQuery, change: &mut dyn FnMut(&mut Expr)) {
+pub(crate) fn change_exprs(query: &mut LogicalQuery, change: &mut dyn FnMut(&mut Expr)) {
     query.output.iter_mut().for_each(&mut *change);
     match &mut query.body {
         Body::Block(block) => change_block(block, change),

@@ -5,10 +5,12 @@ use palisade_catalog::{Timestamp, Value};
 use palisade_schema::virtual_table;
 
 use super::{Definition, Tables, of_each, text};
+use crate::status::row_counts;
 use crate::time_zone;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&metrics::DECL, |source, wanted| {
+        row_counts().publish();
         of_each(source.host.engine.monitors().into_iter().collect::<Vec<_>>(), metrics::row, wanted)
     }),
     Definition::new(&resource_groups::DECL, |_, wanted| {

@@ -36,6 +36,21 @@ pub(super) fn calls_extreme(case: &Case) -> bool {
     ["GREATEST", "LEAST"].iter().any(|function| case.step.text().contains(function))
 }
 
+/// Whether what GREATEST or LEAST gives is summed up.
+pub(super) fn is_summed_extreme(text: &str) -> bool {
+    let calls = ["GREATEST(", "LEAST("];
+    ["SUM(", "AVG("].iter().any(|sum| calls.iter().any(|call| text.contains(&format!("{sum}{call}"))))
+}
+
+/// Whether one reply has all rows of the other, and more.
+pub(super) fn has_rows_of_other(case: &Case) -> bool {
+    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+        return false;
+    };
+    let (fewer, more) = if ours.len() < theirs.len() { (ours, theirs) } else { (theirs, ours) };
+    fewer.len() < more.len() && fewer.iter().all(|row| more.contains(row))
+}
+
 /// What warning 1264 of a CAST names, here or there.
 pub(super) fn names_a_cast(text: &str) -> bool {
     let named = text.strip_prefix("Out of range value for column '").unwrap_or_default();

@@ -9,16 +9,19 @@ use palisade_catalog::json::Json;
 use palisade_catalog::json::path::{Path, Step, path_text};
 
 use super::{Arguments, COLLATION, json, written};
+use crate::SqlAttempt;
 use crate::func::{Evaluation, Function, MANY, function};
 use crate::{Context, Expr};
-use crate::{SqlAttempt, SqlResult};
 
 /// Its declaration.
 pub static FUNCTIONS: &[Function] = &[function("json_search", (3, MANY), json, Evaluation::Lazy(search))];
 
 /// What strings are compared with, and the paths of those that are like it.
-struct Search {
-    pattern: String,
+struct Search<'a> {
+    arguments: Arguments<'a>,
+    /// The pattern, once there is a string to compare with it: before that MySQL does not compute it. Nothing
+    /// is like NULL.
+    pattern: Option<Option<String>>,
     escape: String,
     all: bool,
     found: Vec<String>,
@@ -28,12 +31,12 @@ struct Search {
     length: usize,
 }
 
-impl Search {
+impl Search<'_> {
     fn is_done(&self) -> bool {
         !self.all && !self.found.is_empty()
     }
 
-    fn look(&mut self, cx: &mut Context<'_>, value: &Json, steps: &mut Vec<Step>) -> SqlResult<()> {
+    fn look(&mut self, cx: &mut Context<'_>, value: &Json, steps: &mut Vec<Step>) -> SqlAttempt<()> {
         cx.checkpoint(UNITS_A_VALUE)?;
         if self.is_done() || self.length > cx.packet_limit() {
             return Ok(());
@@ -41,7 +44,12 @@ impl Search {
         match value {
             Json::String(text) => {
                 let collation = COLLATION.get();
-                let (pattern, escape) = (self.pattern.as_bytes(), self.escape.as_bytes());
+                let pattern = match &mut self.pattern {
+                    Some(pattern) => pattern,
+                    unknown => unknown.insert(self.arguments.utf8(cx, PATTERN)?),
+                };
+                let Some(pattern) = pattern else { return Ok(()) };
+                let (pattern, escape) = (pattern.as_bytes(), self.escape.as_bytes());
                 if collation.like_counted(text.as_bytes(), pattern, escape, |units| cx.checkpoint(units))? {
                     let path = path_text(steps);
                     cx.checkpoint(path.len().saturating_mul(UNITS_A_BYTE))?;
@@ -71,6 +79,8 @@ impl Search {
     }
 }
 
+/// Where the pattern is among the arguments.
+const PATTERN: usize = 2;
 /// What a value that is looked at counts as, in units of a nanosecond.
 const UNITS_A_VALUE: usize = 16;
 /// What a byte of a path that is written counts as.
@@ -80,8 +90,7 @@ const UNITS_A_BYTE: usize = 8;
 /// the pattern, or those of several in an array.
 fn search(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let arguments = Arguments { function: "json_search", exprs };
-    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
+    // A constant, which MySQL looks at before the first row.
     let escape = match exprs.get(3) {
         None => String::new(),
         Some(_) => arguments.utf8(cx, 3)?.unwrap_or_default(),
@@ -89,17 +98,19 @@ fn search(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     if escape.chars().count() > 1 {
         return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE").into());
     }
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
+    let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
     let mut paths = Vec::new();
     for position in 4..exprs.len() {
         let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         paths.push(path);
     }
-    let Some(pattern) = arguments.utf8(cx, 2)? else { return Ok(Value::Null) };
     if paths.is_empty() {
         paths.push(Path { legs: Vec::new() });
     }
     let escape = if escape.is_empty() { "\\".to_owned() } else { escape };
-    let mut search = Search { pattern, escape, all, found: Vec::new(), known: HashSet::new(), length: 0 };
+    let (found, known) = (Vec::new(), HashSet::new());
+    let mut search = Search { arguments, pattern: None, escape, all, found, known, length: 0 };
     for path in &paths {
         for location in super::found(cx, path, &document, false)? {
             let mut steps = location.steps;

@@ -1,0 +1,80 @@
+-- What a subquery reads of the select list of an enclosing block by an alias: the item's value, of a grouped block as of its groups.
+DROP DATABASE IF EXISTS golden_answers_lent;
+CREATE DATABASE golden_answers_lent;
+USE golden_answers_lent;
+SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci;
+CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(20), n INT NOT NULL);
+INSERT INTO t VALUES (1, 1, '1x', 5), (2, NULL, 'abc', 6), (3, 3, NULL, 6);
+-- Of another subquery.
+SELECT (SELECT a) AS x, (SELECT x) AS y FROM t ORDER BY id;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x, (SELECT x) AS y, (SELECT y + 1) AS z FROM t ORDER BY id;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x, (SELECT COUNT(*) FROM t AS v WHERE v.id < x) AS y FROM t ORDER BY id;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x, (SELECT COUNT(*) FROM t AS v WHERE v.id < (SELECT x)) AS y FROM t ORDER BY id;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.n = t.n) AS x, (SELECT COUNT(*) FROM t AS v WHERE v.id <= x) AS y FROM t ORDER BY id;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x FROM t HAVING (SELECT x) = 1;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x FROM t ORDER BY (SELECT x) DESC;
+SELECT (SELECT MAX(u.id) FROM t AS u WHERE u.id < t.id) AS x, COUNT(*), (SELECT x + 1) FROM t GROUP BY x ORDER BY x;
+SELECT (SELECT a) AS x, (SELECT x) AS y, COUNT(*) FROM t GROUP BY x ORDER BY x;
+SELECT EXISTS (SELECT * FROM t AS u WHERE u.id > t.id) AS x, (SELECT COUNT(*) FROM t AS v WHERE x) AS y FROM t ORDER BY id;
+SELECT id IN (SELECT u.n - 4 FROM t AS u) AS x, (SELECT COUNT(*) FROM t AS v WHERE x AND v.id < 3) AS y FROM t ORDER BY id;
+-- Of an expression that is grouped by.
+SELECT n + 1 AS x, (SELECT x + 1) AS y, COUNT(*) FROM t GROUP BY x ORDER BY x;
+SELECT n + 1 AS x, (SELECT x IS NULL) AS y, COUNT(*) FROM t GROUP BY n + 1 WITH ROLLUP;
+SELECT n + 1 AS x, (SELECT COUNT(*) FROM t AS u WHERE u.n < x) AS y, COUNT(*) FROM t GROUP BY n + 1 WITH ROLLUP;
+SELECT n + 1 AS x, (SELECT COUNT(*) FROM t AS u WHERE u.n + 1 = x) AS y, COUNT(*) FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, (SELECT COUNT(*) FROM t AS u WHERE u.n = t.n) AS y, COUNT(*) FROM t GROUP BY n + 1;
+SELECT n + 1 AS x, (SELECT SUM(u.id) FROM t AS u WHERE x IN (SELECT v.n + 1 FROM t AS v WHERE v.id = u.id)) AS y FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, (SELECT x UNION SELECT x) AS y, COUNT(*) FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, EXISTS (SELECT * FROM t AS u WHERE u.n = x) AS y, COUNT(*) FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, 6 IN (SELECT n + 1 FROM t AS u WHERE u.n = x) AS y FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, COUNT(*) AS c FROM t GROUP BY n + 1 HAVING (SELECT x) = 7;
+SELECT n + 1 AS x, COUNT(*) AS c FROM t GROUP BY n + 1 HAVING (SELECT n + 1) = 7;
+SELECT n + 1 AS x, COUNT(*) AS c FROM t GROUP BY n + 1 ORDER BY (SELECT -x);
+SELECT n + 1 AS x, COUNT(*) AS c, SUM((SELECT x)) FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, ROW_NUMBER() OVER (ORDER BY (SELECT x)) FROM t GROUP BY n + 1 ORDER BY x;
+SELECT n + 1 AS x, (SELECT x + n) FROM t GROUP BY n + 1;
+SELECT n + 1 AS x, (SELECT x + n) FROM t GROUP BY n + 1, n ORDER BY x;
+SELECT ANY_VALUE(b) AS x, (SELECT x), COUNT(*) FROM t;
+SELECT a AS x, (SELECT x IS NULL), COUNT(*) FROM t GROUP BY a WITH ROLLUP;
+-- In an aggregate of the subquery, which is the subquery's.
+SELECT n AS x, (SELECT SUM(x)) AS y, COUNT(*) FROM t GROUP BY n ORDER BY n;
+SELECT n AS x, (SELECT SUM(n)) AS y, COUNT(*) FROM t GROUP BY n ORDER BY n;
+SELECT n AS x, (SELECT SUM(x) FROM t AS u) AS y, COUNT(*) FROM t GROUP BY n ORDER BY n;
+SELECT n AS x, (SELECT SUM(t.n) FROM t AS u) AS y, COUNT(*) FROM t GROUP BY n;
+SELECT n + 1 AS x, (SELECT SUM(x) FROM t AS u) AS y FROM t ORDER BY id;
+SELECT n AS x, (SELECT SUM(t.n) FROM t AS u) AS y FROM t;
+SELECT n AS x, (SELECT SUM(x + u.n) FROM t AS u) AS y FROM t ORDER BY id;
+SELECT n + 1 AS x, (SELECT SUM(x + 1)) AS y FROM t ORDER BY id;
+SELECT n + 1 AS x, (SELECT SUM(x + t.n)) AS y FROM t;
+SELECT n + 1 AS x, (SELECT (SELECT SUM(x) FROM t AS u)) AS y FROM t ORDER BY id;
+SELECT n + 1 AS x FROM t GROUP BY n + 1 HAVING (SELECT SUM(x) FROM t AS u) > 18;
+SELECT n + 1 AS x FROM t GROUP BY n + 1 ORDER BY (SELECT -SUM(x) FROM t AS u);
+SELECT n AS x FROM t GROUP BY x HAVING (SELECT SUM(x)) > 6;
+SELECT n AS x FROM t GROUP BY x HAVING (SELECT SUM(n)) > 6;
+SELECT n AS x, (SELECT COUNT(DISTINCT x, u.id) FROM t AS u) FROM t ORDER BY id;
+SELECT UPPER(b) AS z, (SELECT z = '1X'), (SELECT z LIKE 'A%'), (SELECT MAX(z)) FROM t ORDER BY id;
+SELECT MAX(n) AS x, (SELECT SUM(x)) FROM t;
+SELECT MAX(n) + 1 AS x, (SELECT x) FROM t GROUP BY id;
+-- In an aggregate of HAVING.
+SELECT n AS x FROM t HAVING SUM(x) > 1;
+SELECT MAX(n) AS x FROM t HAVING SUM(x) > 1;
+SELECT n % 2 AS x FROM t GROUP BY n % 2 HAVING SUM(x) > 0;
+-- Of a window function.
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r, (SELECT r) FROM t;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t HAVING (SELECT r) > 1;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t ORDER BY (SELECT r);
+SELECT COUNT(*) OVER () AS r, b FROM t HAVING r > 1;
+SELECT ROW_NUMBER() OVER (ORDER BY id) + 1 AS r FROM t HAVING SUM(r);
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t GROUP BY r;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t GROUP BY 1;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t GROUP BY r + 1;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t ORDER BY r + 1;
+SELECT 1 AS r, ROW_NUMBER() OVER (ORDER BY id) AS r FROM t HAVING r > 1;
+SELECT (SELECT ROW_NUMBER() OVER (ORDER BY id) AS r FROM t LIMIT 1) AS r FROM t HAVING r > 0;
+-- With DISTINCT.
+SELECT DISTINCT n + 1 AS x FROM t ORDER BY x + 1;
+SELECT DISTINCT n + 1 AS x FROM t ORDER BY (SELECT x);
+SELECT DISTINCT n + 1 AS x FROM t GROUP BY n + 1 ORDER BY (SELECT -x);
+SELECT DISTINCT n + 1 AS x FROM t ORDER BY (SELECT COUNT(*) FROM t AS u WHERE u.n < x) DESC;
+SELECT DISTINCT n + 1 AS x FROM t GROUP BY n ORDER BY (SELECT n);
+DROP DATABASE golden_answers_lent;
