@@ -120,7 +120,7 @@ pub enum Edge {
 impl WindowPlan {
     /// Whether it sorts its rows.
     pub fn sorts(&self) -> bool {
-        !self.comes_sorted && !(self.partition.is_empty() && self.order.is_empty())
+        !self.comes_sorted && (!self.partition.is_empty() || !self.order.is_empty())
     }
 
     /// Whether its partitions come one after the other.

@@ -84,8 +84,8 @@ impl PlainColumns {
         let (ordinal, at) = match *layout.places.get(column)? {
             Place::Virtual => return None,
             Place::Fixed { ordinal, offset, length } => {
-                let from = Self::fixed(layout) + offset as u32;
-                (ordinal, At::Fixed { from, to: from + length as u32 })
+                let from = Self::fixed(layout) + offset;
+                (ordinal, At::Fixed { from, to: from + length })
             }
             Place::Variable { ordinal, number } => {
                 let end = self.offsets + OFFSET * u32::from(number);

@@ -84,14 +84,15 @@ fn keys_of(window: &WindowPlan) -> Vec<SortKey> {
 fn put_alike_together(windows: &mut Vec<WindowPlan>) {
     let mut first = 0;
     while let Some(keys) = windows.get(first).map(keys_of) {
-        let mut next = first + 1;
-        for at in next..windows.len() {
+        let (mut next, mut at) = (first + 1, first + 1);
+        while at < windows.len() {
             let is_alike = !keys.is_empty() && windows.get(at).is_some_and(|window| keys_of(window) == keys);
             if is_alike {
                 let window = windows.remove(at);
                 windows.insert(next, window);
                 next += 1;
             }
+            at += 1;
         }
         first = next;
     }
