@@ -152,7 +152,7 @@ mod tests {
         let mut kept = Kept { lines: VecDeque::new(), bytes: 0 };
         let text = "x".repeat(LONGEST_LINE - LINE_BYTES);
         for number in 0..1_000 {
-            kept.push(line(format!("{number:08}{}", &text[8..])));
+            kept.push(line(format!("{number:08}{}", text.split_at(8).1)));
         }
         assert_eq!(kept.lines.len(), KEPT_BYTES / LONGEST_LINE);
         assert!(kept.lines.back().is_some_and(|last| last.text.starts_with("00000999")));

@@ -90,7 +90,7 @@ pub struct Scope {
     /// The select list: alias or name, and the bound expression.
     pub items: Vec<(String, Expr)>,
     /// The slot that stands for the select list in subqueries that read an item of it by its alias (see
-    /// [`lent`](super::lent)), if there are any.
+    /// `lent`), if there are any.
     pub item_slot: Option<usize>,
     /// Whether what is bound in terms of it is put in terms of the items in the end.
     pub lends_items: bool,
