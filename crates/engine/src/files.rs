@@ -19,7 +19,6 @@ use palisade_base::{PageId, PageNo, SpaceId};
 use palisade_buffer::{PageSize, page};
 use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
-use crate::planted::{Planted, makes};
 use crate::{Error, FlushMethod};
 
 /// The file that makes a directory a data directory.
@@ -224,9 +223,7 @@ impl Files {
 
     fn create_pages(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
         let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
-        if !makes(Planted::NewNamesAreNotSynced) {
-            self.fs.sync_dir(&self.spaces_dir())?;
-        }
+        self.fs.sync_dir(&self.spaces_dir())?;
         Ok(file)
     }
 

@@ -112,7 +112,6 @@ mod lost_maps;
 pub mod metadata;
 mod missing;
 mod open;
-mod planted;
 mod pool_dump;
 pub mod pool_view;
 mod purge_lag;

@@ -25,7 +25,6 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 use crate::config::Access;
 use crate::group::{self, GroupHeader};
 use crate::metrics;
-use crate::planted::{Planted, makes};
 
 const PREFIX: &str = "log.";
 /// Names of files that are being made: at leisure, and because the writer needs one now.
@@ -186,9 +185,7 @@ impl Segments {
                 segments.strays.push(file);
                 continue;
             }
-            if !makes(Planted::FoundIsNotSynced) {
-                file.sync()?;
-            }
+            file.sync()?;
             segments.files.push_back(Segment { place, size, file });
         }
         Ok(segments)
@@ -274,7 +271,7 @@ impl Segments {
     pub(crate) fn recycle_before(&mut self, position: u64, writer: u64) -> io::Result<bool> {
         let mut changed = false;
         while let Some(free) = self.files.front()
-            && (free.end() <= position || makes(Planted::FirstSegmentGoes) && free.place.start < position)
+            && free.end() <= position
         {
             let free = free.clone();
             let next = self.next_place();
@@ -342,9 +339,7 @@ impl Segments {
         if self.named.is_empty() {
             self.make_now(IN_THE_MAKING[1])?;
         }
-        if !makes(Planted::NamesAreNotSynced) {
-            self.fs.sync_dir(&self.dir)?;
-        }
+        self.fs.sync_dir(&self.dir)?;
         self.adopt();
         Ok(())
     }

@@ -7,7 +7,6 @@ use palisade_catalog::{Column, RowView, SqlType, TableDef, Value};
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem};
 
 use super::harness::*;
-use crate::planted::{self, Planted};
 use crate::{Engine, EngineConfig, Error, ExclusiveLock, TableName};
 
 /// Without any threads.
@@ -186,27 +185,6 @@ fn a_rebuild_is_all_or_nothing() {
 #[test]
 fn drop_database_is_all_or_nothing() {
     survives(drop_schema);
-}
-
-/// The canary of the tests before: they find each mistake.
-#[test]
-fn power_cuts_find_planted_mistakes() {
-    let mistakes: [(_, Statement); 5] = [
-        (Planted::NewNamesAreNotSynced, create),
-        (Planted::NewNamesAreNotSynced, truncate),
-        (Planted::RowsAreNotFlushed, drop_table),
-        (Planted::FilesGoBeforeRows, drop_table),
-        (Planted::DropsAreNotSynced, drop_table),
-    ];
-    let mut unfound = Vec::new();
-    for (mistake, statement) in mistakes {
-        planted::plant(&[mistake]);
-        if std::panic::catch_unwind(|| survives(statement)).is_ok() {
-            unfound.push(mistake);
-        }
-    }
-    planted::plant(&[]);
-    assert!(unfound.is_empty(), "{unfound:?}");
 }
 
 /// The names of dropped tables become durable together, and their room is free when the statement ends
