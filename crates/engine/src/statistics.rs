@@ -287,7 +287,7 @@ fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attemp
                 true => Bound::Excluded(&upper[..]),
                 false => Bound::Unbounded,
             };
-            most.add(match index.unique && is_last {
+            most.add(match index.unique && is_last && !has_null {
                 true => 1,
                 false => tree.records_in_range(Bound::Included(prefix), upper).map_err(Blocked::up)?,
             });
