@@ -231,9 +231,12 @@ const NEVER_LOST: &[&str] = &[
 pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
-    for metric in
-        METRICS.iter().chain(palisade_session::work::METRICS).chain(palisade_sql::plan_cache::METRICS)
-    {
+    let others = [
+        palisade_session::work::METRICS,
+        palisade_sql::plan_cache::METRICS,
+        palisade_sql::ddl::foreign::METRICS,
+    ];
+    for metric in METRICS.iter().chain(others.into_iter().flatten()) {
         let own = of.and_then(|(connection, session)| {
             connection.counters.value(metric).or_else(|| session.work.value(metric))
         });

@@ -13,10 +13,6 @@ palisade_base::metrics! {
     pub static CREATED_TMP_DISK_TABLES: Counter = "Created_tmp_disk_tables", "sql", "Groups, and rows without duplicates, that went to temporary files";
     /// Temporary files of statements.
     pub static CREATED_TMP_FILES: Counter = "Created_tmp_files", "sql", "Temporary files made";
-    /// Foreign keys that do not refer to a whole unique key.
-    pub static FOREIGN_KEYS_NOT_STANDARD: Counter = "Deprecated_use_fk_on_non_standard_key_count", "sql", "Warnings of foreign keys that refer to no whole unique key";
-    /// When one was last warned of.
-    pub static FOREIGN_KEYS_NOT_STANDARD_AT: Gauge = "Deprecated_use_fk_on_non_standard_key_last_timestamp", "sql", "Microseconds since 1970 of the last of them";
     /// Ends of statements and transactions that kept their changes.
     pub static HANDLER_COMMIT: Counter = "Handler_commit", "sql", "Statements and transactions committed";
     /// Rows deleted.

@@ -59,11 +59,10 @@ use palisade_parser::ast::{
 };
 use palisade_plan::bind::row_rules::RowRules;
 use palisade_session::virtual_tables::is_virtual_name;
-use palisade_session::work::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT};
 
 use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
-use self::foreign::Terms;
+use self::foreign::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT, Terms};
 use self::from_query::MadeColumn;
 use crate::dml::store::duplicate_entry;
 use crate::show::create;

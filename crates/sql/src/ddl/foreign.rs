@@ -16,6 +16,13 @@ use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, Reference
 use super::{Definer, column, expression, table, unsupported};
 use crate::{SqlError, SqlResult};
 
+palisade_base::metrics! {
+    /// Foreign keys that do not refer to a whole unique key.
+    pub static FOREIGN_KEYS_NOT_STANDARD: Counter = "Deprecated_use_fk_on_non_standard_key_count", "sql", "Warnings of foreign keys that refer to no whole unique key";
+    /// When one was last warned of.
+    pub static FOREIGN_KEYS_NOT_STANDARD_AT: Gauge = "Deprecated_use_fk_on_non_standard_key_last_timestamp", "sql", "Microseconds since 1970 of the last of them";
+}
+
 /// The index that a new foreign key needs.
 #[derive(Debug)]
 pub enum NeededIndex {
