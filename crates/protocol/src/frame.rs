@@ -186,35 +186,46 @@ impl Output {
         self.sequence
     }
 
-    /// Adds the packet whose payload `build` appends to the vector it gets; appends nothing if `build` fails.
-    /// Always inlined: `build` makes a row of a result, and what it knows would be copied first.
-    #[inline(always)]
-    pub fn try_packet<E>(&mut self, build: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+    /// Begins a packet, and says where. Its payload is what is appended to [`payload`](Self::payload) until it
+    /// [ends](Self::end_packet), or is [given up](Self::end_unfinished_packet).
+    #[inline]
+    pub fn begin_packet(&mut self) -> usize {
         let start = self.buffer.len();
         self.buffer.extend_from_slice(&[0; HEADER]);
-        if let Err(error) = build(&mut self.buffer) {
-            self.buffer.truncate(start);
-            return Err(error);
-        }
-        let packet = self.buffer.get_mut(start..).and_then(<[u8]>::split_first_chunk_mut::<HEADER>);
-        let Some((header, payload)) = packet else { panic!("a packet's payload is only appended to") };
-        let length = payload.len();
-        if length < MAX_FRAME {
-            *header = next_header(&mut self.sequence, length);
-        } else {
+        start
+    }
+
+    /// Where the payload of the packet that has begun is appended.
+    #[inline]
+    pub fn payload(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Bytes of payload that the packet has which began there.
+    #[inline]
+    pub fn payload_len(&self, start: usize) -> usize {
+        self.buffer.len().saturating_sub(start + HEADER)
+    }
+
+    /// The packet that began there is complete.
+    #[inline]
+    pub fn end_packet(&mut self, start: usize) {
+        let length = self.payload_len(start);
+        if length >= MAX_FRAME {
             self.split(start, length);
+        } else {
+            let header = self.buffer.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<HEADER>);
+            let Some(header) = header else { panic!("a packet's payload is only appended to") };
+            *header = next_header(&mut self.sequence, length);
         }
         self.complete = self.buffer.len();
-        Ok(())
     }
 
     /// Adds the packet whose payload `build` appends to the vector it gets.
     pub fn packet(&mut self, build: impl FnOnce(&mut Vec<u8>)) {
-        let built: Result<(), std::convert::Infallible> = self.try_packet(|out| {
-            build(out);
-            Ok(())
-        });
-        let Ok(()) = built;
+        let start = self.begin_packet();
+        build(&mut self.buffer);
+        self.end_packet(start);
     }
 
     /// Adds packets that another output had pending, which began with the number that the next one has.
@@ -250,7 +261,7 @@ impl Output {
         self.sequence = mark.1;
     }
 
-    /// Takes back what there is of a packet whose building has panicked.
+    /// Takes back what there is of a packet that has not ended: its building has failed.
     pub fn end_unfinished_packet(&mut self) {
         self.buffer.truncate(self.complete);
     }

@@ -107,18 +107,17 @@ impl<'a> PacketSink<'a> {
 
     #[inline]
     fn put_row<'v>(&mut self, values: impl ExactSizeIterator<Item = ValueRef<'v>>) -> SqlResult<()> {
-        let (formats, style) = (&*self.formats, self.style);
-        self.output.try_packet(|out| {
-            let start = out.len();
-            match style.protocol {
-                Protocol::Text => encode_text_row(formats, values, out),
-                Protocol::Binary => encode_binary_row(formats, values, out),
-            }
-            if out.len() - start > style.max_packet {
-                return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
-            }
-            Ok(())
-        })?;
+        let start = self.output.begin_packet();
+        let out = self.output.payload();
+        match self.style.protocol {
+            Protocol::Text => encode_text_row(self.formats, values, out),
+            Protocol::Binary => encode_binary_row(self.formats, values, out),
+        }
+        if self.output.payload_len(start) > self.style.max_packet {
+            self.output.end_unfinished_packet();
+            return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+        }
+        self.output.end_packet(start);
         self.rows += 1;
         Ok(())
     }
