@@ -350,9 +350,9 @@ mod loom_tests {
     #[test]
     fn loom_each_piece_is_done_once_and_the_statement_is_woken() {
         loom::model(|| {
-            let (seats, lent) = parts(2, 3);
+            let (seats, lent) = parts(2, 2);
             let tasks = [task(&seats, 0, 9, |_| None), task(&seats, 1, 9, |_| None)];
-            assert_eq!(waited(&seats), Ok(Some(vec![0, 1, 2])));
+            assert_eq!(waited(&seats), Ok(Some(vec![0, 1])));
             assert_eq!(lent.load(Ordering::Relaxed), 0);
             seats.close();
             tasks.into_iter().for_each(|task| task.join().unwrap());
