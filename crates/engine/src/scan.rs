@@ -497,8 +497,8 @@ impl Visitor for Visit<'_> {
         self.index == 0 && self.final_below > TrxId::NONE
     }
 
-    /// Takes a row whose latest version is the one to be read, but for the first of a batch, for which room is
-    /// made, and the last that it has room for, whose key is noted.
+    /// Takes a row whose latest version is the one to be read, but for the first of a batch, for which room
+    /// is made, and the last that it has room for, whose key is noted.
     #[inline]
     fn take(&mut self, value: &[u8]) -> bool {
         let Some((header, row)) = ClusteredHeader::split(value) else { return false };

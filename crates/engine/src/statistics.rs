@@ -10,10 +10,11 @@
 //! rows * mean of 1 / f  values: each is met by a part f / rows of the entries, and counts 1 / f
 //! ```
 //!
-//! which differ where keys are skewed: of 300,000 sales of 5,000 products a sale shares its product with 1,400
-//! others, while a product has 60 sales (Horvitz and Thompson, "A generalization of sampling without
-//! replacement from a finite universe", 1952). If a page that is needed for it is not in memory, the old numbers stay, or a guess from the size of the file if there are
-//! none, as after a start; the page is on its way then. ANALYZE TABLE waits for the pages.
+//! which differ where keys are skewed: of 300,000 sales of 5,000 products a sale shares its product with
+//! 1,400 others, while a product has 60 sales (Horvitz and Thompson, "A generalization of sampling without
+//! replacement from a finite universe", 1952). If a page that is needed for it is not in memory, the old
+//! numbers stay, or a guess from the size of the file if there are none, as after a start; the page is on its
+//! way then. ANALYZE TABLE waits for the pages.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
+use palisade_catalog::row::PlainColumns;
 use palisade_catalog::{RowView, Table as Descriptor, key};
 use palisade_engine::{
     Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
@@ -84,9 +85,12 @@ pub enum Sieve<'s> {
 }
 
 impl Sieve<'_> {
-    /// Whether a row passes; `None` where that is not known.
+    /// Whether a row passes; `None` where that is not known, or the row is not plain.
     #[inline]
-    pub fn passes(self, row: &[u8]) -> Option<bool> {
+    pub fn passes(self, columns: &PlainColumns, row: &[u8]) -> Option<bool> {
+        if !columns.are_in(row) {
+            return None;
+        }
         match self {
             Sieve::None => Some(true),
             Sieve::Screen(screen, table) => screen.passes(table, row),

@@ -106,17 +106,17 @@ unsafe impl<A: GlobalAlloc, const GAUGED: bool> GlobalAlloc for Counted<A, GAUGE
 
 /// mimalloc.
 ///
-/// Its functions that take an alignment give a block whose size is no power of two from a larger one, by a way
-/// of some 180 instructions, unless there is a page of just that size with room. Every block is aligned to a
-/// word without being asked, and hardly any needs more: those go the way of some twenty instructions.
+/// Its functions that take an alignment give a block whose size is no power of two from a larger one, by a
+/// way of some 180 instructions, unless there is a page of just that size with room. Every block is aligned
+/// to a word without being asked, and hardly any needs more: those go the way of some twenty instructions.
 pub struct Mimalloc;
 
 /// To what every block is aligned.
 const WORD: usize = size_of::<usize>();
 
 // SAFETY: a block is as long as asked for and aligned to a word at least (to 16 bytes where it has so many),
-// which is what the functions without an alignment promise; where more is needed the others are called. Blocks
-// of both kinds are freed and grown by the same functions. None of them unwinds.
+// which is what the functions without an alignment promise; where more is needed the others are called.
+// Blocks of both kinds are freed and grown by the same functions. None of them unwinds.
 unsafe impl GlobalAlloc for Mimalloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -186,8 +186,8 @@ impl Output {
         self.sequence
     }
 
-    /// Begins a packet, and says where. Its payload is what is appended to [`payload`](Self::payload) until it
-    /// [ends](Self::end_packet), or is [given up](Self::end_unfinished_packet).
+    /// Begins a packet, and says where. Its payload is what is appended to [`payload`](Self::payload) until
+    /// it [ends](Self::end_packet), or is [given up](Self::end_unfinished_packet).
     #[inline]
     pub fn begin_packet(&mut self) -> usize {
         let start = self.buffer.len();

@@ -79,8 +79,8 @@ impl<'p> Entries<'p> {
         Entries { node, key, prefix_len }
     }
 
-    /// Passes over the entries that the visitor takes by their values, to the first one that it does not take.
-    /// What most entries come down to: a function of its own, so that what it needs is in registers.
+    /// Passes over the entries that the visitor takes by their values, to the first one that it does not
+    /// take. What most entries come down to: a function of its own, so that what it needs is in registers.
     #[inline(never)]
     fn pass(&self, slots: &mut Slots, direction: Direction, visitor: &mut impl Visitor) -> Option<usize> {
         let node = self.node;

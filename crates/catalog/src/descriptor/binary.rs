@@ -366,8 +366,8 @@ fn later_partitions(def: &TableDef) -> Vec<Later> {
         .collect()
 }
 
-/// Puts the partitions after the first where they belong. Each of them, and the first, has a space and a tree of
-/// each index: a definition with a gap would be written as another one.
+/// Puts the partitions after the first where they belong. Each of them, and the first, has a space and a tree
+/// of each index: a definition with a gap would be written as another one.
 fn add_partitions(def: &mut TableDef, later: Vec<Later>) -> Result<()> {
     if !later.is_empty() && !def.is_placed() {
         return Err(DescriptorError::Damaged("partitions follow a first one that is not there"));

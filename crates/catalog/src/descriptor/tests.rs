@@ -121,7 +121,8 @@ fn a_partition_has_a_tree_of_each_index() {
     }
     assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
     assert_eq!(def.to_bytes()[0], binary::PARTITIONED);
-    // A first partition without its space or a tree, or a later one, is damage: written again they would differ.
+    // A first partition without its space or a tree, or a later one, is damage: written again they would
+    // differ.
     let breaks: [fn(&mut TableDef); 4] = [
         |def| def.partitions[0].space = SpaceId(0),
         |def| def.indexes[0].trees[0].id = 0,

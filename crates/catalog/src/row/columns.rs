@@ -152,9 +152,9 @@ impl PlainColumns {
         places.map(|(place, ty)| value_of(self.field_at(place, row), ty).unwrap_or(ValueRef::Null))
     }
 
-    /// Appends what `make` makes of a column of fixed width of each row: of its bytes as a number, so that the
-    /// order of the numbers is that of the values, or of `None` for NULL. False, and appends nothing, if it
-    /// has more than 8 bytes or is of variable width.
+    /// Appends what `make` makes of a column of fixed width of each row: of its bytes as a number, so that
+    /// the order of the numbers is that of the values, or of `None` for NULL. False, and appends nothing, if
+    /// it has more than 8 bytes or is of variable width.
     #[inline]
     pub fn words<T>(
         &self,

@@ -258,10 +258,7 @@ impl Batched {
             self.selected.extend(range);
         } else {
             for (row, position) in batch.rows(range.clone()).zip(range) {
-                if !self.columns.are_in(row) {
-                    return false;
-                }
-                match sieve.passes(row) {
+                match sieve.passes(&self.columns, row) {
                     Some(true) => {}
                     Some(false) => continue,
                     None => return false,

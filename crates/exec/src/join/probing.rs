@@ -104,10 +104,7 @@ impl Probing {
         let sieve = join.scan.sieve(plan.left);
         for position in range.clone().rev() {
             let row = batch.row(position).row;
-            if !self.columns.are_in(row) {
-                return false;
-            }
-            match sieve.passes(row) {
+            match sieve.passes(&self.columns, row) {
                 Some(true) => {}
                 Some(false) => continue,
                 None => return false,
