@@ -14,11 +14,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::Outcome;
 use crate::process::{self, cargo, command, output, root, target};
+use crate::{Outcome, side_by_side};
 
 /// The targets, as `fuzz/src/lib.rs` lists them.
 const TARGETS: &[&str] =
@@ -117,33 +116,10 @@ fn fuzzer(program: &Path, name: &str) -> Command {
 fn search(names: &[&str], seconds: u64, seed: u32) -> Outcome {
     let program = build()?;
     canary(&program, seed)?;
-    let queue = Mutex::new(names.iter());
-    let failures = Mutex::new(Vec::new());
-    let next = || queue.lock().expect("no thread panics with the queue").next();
     let at_a_time = std::thread::available_parallelism().map_or(1, |processors| processors.get().min(4));
-    std::thread::scope(|scope| {
-        for _ in 0..at_a_time {
-            scope.spawn(|| {
-                while let Some(name) = next() {
-                    match search_one(&program, name, seconds, seed) {
-                        Ok(summary) => println!("{name}: {summary}"),
-                        Err(error) => {
-                            println!("{name}: {error}");
-                            failures.lock().expect("no thread panics with the list").push(*name);
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().expect("no thread panics with the list");
-    if failures.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "{} failed; cargo xtask fuzz --target NAME --seed {seed} searches again",
-        failures.join(", ")
-    ))
+    side_by_side::run("targets", names, at_a_time, |name| search_one(&program, name, seconds, seed)).map_err(
+        |error| format!("{error}; cargo xtask fuzz --target NAME --seed {seed} searches again"),
+    )
 }
 
 /// Searches a target; what libFuzzer says in the end.

@@ -48,7 +48,9 @@ mod rescue;
 mod rollback;
 mod scenarios;
 mod server;
+mod side_by_side;
 mod snapshot;
+mod steps;
 mod suites;
 mod tidy;
 mod tokens;
@@ -56,34 +58,15 @@ mod undo_room;
 mod unit;
 
 use std::process::ExitCode;
-use std::time::Instant;
 
 type Outcome = Result<(), String>;
-type Step = (&'static str, fn() -> Outcome);
-
-const TEST: &[Step] = &[
-    ("tidy", tidy::run),
-    ("lint", lint::run),
-    ("unit", unit::run),
-    ("loom", unit::loom),
-    ("golden", golden::run),
-    ("suites", suites::run),
-    ("scenarios", scenarios::run),
-    ("histories", histories::run),
-    ("clients", clients::run),
-    ("crash", crash::run),
-    ("rescue", rescue::run),
-    ("lab", lab::run),
-    ("hostile", hostile::run),
-    ("fuzz", fuzz::run),
-];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();
     let outcome = match command.as_str() {
-        "test" => steps(TEST),
+        "test" => steps::test(),
         "soak" => soak(&rest),
         "answers" => answers::run(&rest),
         "bench" => bench::run(&rest),
@@ -91,8 +74,8 @@ fn main() -> ExitCode {
         "fuzz" if !rest.is_empty() => fuzz::by_hand(&rest),
         "sim" => unit::sim(&rest),
         "snapshot" => snapshot::run(&rest),
-        name => match TEST.iter().find(|(known, _)| *known == name) {
-            Some(step) => steps(std::slice::from_ref(step)),
+        name => match steps::find(name) {
+            Some(step) => steps::run(step),
             None => Err(
                 "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | calibrate [--rounds N] | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
@@ -106,17 +89,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn steps(steps: &[Step]) -> Outcome {
-    for (name, run) in steps {
-        let start = Instant::now();
-        println!("== {name}");
-        run().map_err(|message| format!("{name}: {message}"))?;
-        println!("== {name}: ok, {} s", start.elapsed().as_secs());
-    }
-    println!("{} passed, 0 failed", steps.len());
-    Ok(())
 }
 
 const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|miri|waits] [--rounds N] [--seed N]";

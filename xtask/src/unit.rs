@@ -1,12 +1,12 @@
 //! The tests beside the code: unit, model-checked, golden; and loom.
 
+use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use serde_json::Value;
 
-use crate::Outcome;
 use crate::process::{self, cargo, command, output, target};
+use crate::{Outcome, side_by_side};
 
 /// Crates with tests named `loom_*`, compiled with `--cfg loom` into a target directory of their own.
 const LOOM: &[&str] = &["palisade-base", "palisade-io", "palisade-log", "palisade-buffer", "palisade-txn"];
@@ -24,6 +24,12 @@ struct Program {
     folder: PathBuf,
 }
 
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&name(&self.path))
+    }
+}
+
 /// Every crate's tests.
 pub fn run() -> Outcome {
     let built = output(&mut cargo(&["test", "--workspace", "--no-run", "--quiet", "--message-format=json"]))?;
@@ -31,39 +37,16 @@ pub fn run() -> Outcome {
     programs.sort_by_key(|program| {
         LONGEST.iter().position(|known| *known == name(&program.path)).unwrap_or(LONGEST.len())
     });
-    run_all(programs)?;
+    run_all(&programs)?;
     process::run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))
 }
 
 /// Runs all of them, also when one fails.
-fn run_all(programs: Vec<Program>) -> Outcome {
-    if programs.is_empty() {
-        return Err("cargo names no program of tests".into());
-    }
-    let count = programs.len();
-    let (queue, failures) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
-    let next = || queue.lock().expect("no thread panics with the queue").next();
-    std::thread::scope(|scope| {
-        for _ in 0..AT_A_TIME {
-            scope.spawn(|| {
-                while let Some(Program { path, folder }) = next() {
-                    let ran = output(command(&path.display().to_string(), &["--quiet"]).current_dir(folder));
-                    match ran {
-                        Ok(printed) => println!("{}: {}", name(&path), summary(&printed)),
-                        Err(printed) => {
-                            println!("{printed}");
-                            failures.lock().expect("no thread panics with the list").push(name(&path));
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().expect("no thread panics with the list");
-    if !failures.is_empty() {
-        return Err(format!("{} of {count} programs failed: {}", failures.len(), failures.join(", ")));
-    }
-    Ok(())
+fn run_all(programs: &[Program]) -> Outcome {
+    side_by_side::run("programs", programs, AT_A_TIME, |Program { path, folder }| {
+        let ran = output(command(&path.display().to_string(), &["--quiet"]).current_dir(folder))?;
+        Ok(summary(&ran).to_owned())
+    })
 }
 
 /// The program that a line of cargo's tells of, if it does.
@@ -151,12 +134,11 @@ mod tests {
         let run = |words: &[&str]| {
             let program =
                 |word: &&str| Program { path: Path::new("/bin").join(word), folder: process::root() };
-            run_all(words.iter().map(program).collect())
+            run_all(&words.iter().map(program).collect::<Vec<_>>())
         };
         assert_eq!(run(&["true", "true", "true"]), Ok(()));
         assert_eq!(run(&["true", "false", "true"]), Err("1 of 3 programs failed: false".to_owned()));
         assert!(run(&["no-such-program"]).is_err());
-        assert!(run(&[]).is_err());
     }
 
     #[test]

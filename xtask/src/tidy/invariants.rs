@@ -36,7 +36,7 @@ pub(super) fn run(sources: &[PathBuf], offences: &mut Vec<String>) -> Result<(),
     let mut known = Known {
         tests: Vec::new(),
         lints: Vec::new(),
-        steps: crate::TEST.iter().map(|(name, _)| *name).collect(),
+        steps: crate::steps::names().collect(),
     };
     for source in sources {
         let text = read(source)?;
