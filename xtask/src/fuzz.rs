@@ -117,9 +117,8 @@ fn search(names: &[&str], seconds: u64, seed: u32) -> Outcome {
     let program = build()?;
     canary(&program, seed)?;
     let at_a_time = std::thread::available_parallelism().map_or(1, |processors| processors.get().min(4));
-    side_by_side::run("targets", names, at_a_time, |name| search_one(&program, name, seconds, seed)).map_err(
-        |error| format!("{error}; cargo xtask fuzz --target NAME --seed {seed} searches again"),
-    )
+    side_by_side::run("targets", names, at_a_time, |name| search_one(&program, name, seconds, seed))
+        .map_err(|error| format!("{error}; cargo xtask fuzz --target NAME --seed {seed} searches again"))
 }
 
 /// Searches a target; what libFuzzer says in the end.

@@ -15,6 +15,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("npm", "npm"),
     ("javac", "default-jdk-headless"),
     ("mvn", "maven"),
+    ("chromium", "chromium"),
+    ("chromedriver", "chromium-driver"),
 ];
 
 /// Installs the Debian packages whose programs are missing. Needs root where something is.

@@ -14,6 +14,7 @@
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a ledger; then one that rolls back |
 //! | `rescue` | damaged data directories: started with force, dumped, restored in a new server |
+//! | `dashboard` | the page of `--http-port` in headless Chromium |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `fuzz` | every decoder of foreign bytes, searched with coverage for a guide; see [`mod@fuzz`] |
@@ -35,6 +36,7 @@ mod calibrate;
 mod client;
 mod clients;
 mod crash;
+mod dashboard;
 mod fuzz;
 mod golden;
 mod histories;
@@ -77,7 +79,7 @@ fn main() -> ExitCode {
         name => match steps::find(name) {
             Some(step) => steps::run(step),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | lab | hostile | fuzz ... | bench ... | calibrate [--rounds N] | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | suites | scenarios | histories | clients | crash | rescue | dashboard | lab | hostile | fuzz ... | bench ... | calibrate [--rounds N] | answers ... | sim ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },

@@ -41,7 +41,8 @@ pub struct Server {
     child: Child,
 }
 
-fn free_port() -> Result<u16, String> {
+/// A port of this machine that is free now.
+pub fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }

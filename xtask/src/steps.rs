@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use crate::process::{command, output};
 use crate::{
-    Outcome, clients, crash, fuzz, golden, histories, hostile, install, lab, lint, rescue, scenarios,
-    side_by_side, suites, tidy, unit,
+    Outcome, clients, crash, dashboard, fuzz, golden, histories, hostile, install, lab, lint, rescue,
+    scenarios, side_by_side, suites, tidy, unit,
 };
 
 /// A step's name, and what it does.
@@ -29,6 +29,7 @@ const SIDE_BY_SIDE: &[Step] = &[
     ("histories", histories::run),
     ("hostile", hostile::run),
     ("rescue", rescue::run),
+    ("dashboard", dashboard::run),
     ("suites", suites::run),
     ("scenarios", scenarios::run),
 ];

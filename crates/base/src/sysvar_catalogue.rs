@@ -262,6 +262,8 @@ system_variables! {
     HISTOGRAM_GENERATION_MAX_MEM_SIZE = "histogram_generation_max_mem_size", Both, dynamic, uint(20000000, 1000000, u64::MAX, Bytes), "Bytes that values may take while histograms are made of them; of columns with more values a random sample of the rows is taken.";
     HOST_CACHE_SIZE = "host_cache_size", Global, dynamic, uint(703, 0, 65536, Plain), COMPATIBLE;
     HOSTNAME = "hostname", Global, fixed, text(""), "Name of the machine.";
+    HTTP_ADDRESS = "http_address", Global, fixed, text("127.0.0.1"), "Address of `http_port`. Beyond this machine only accounts with PROCESS are answered.";
+    HTTP_PORT = "http_port", Global, fixed, uint(0, 0, 65535, Plain), "TCP port at which `/metrics` for Prometheus and a page for people are served; 0 for none.";
     IDENTITY = "identity", Session, dynamic, uint(0, 0, u64::MAX, Plain), "Same as last_insert_id.";
     IMMEDIATE_SERVER_VERSION = "immediate_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     INFORMATION_SCHEMA_STATS_EXPIRY = "information_schema_stats_expiry", Both, dynamic, uint(86400, 0, 31536000, Plain), COMPATIBLE;

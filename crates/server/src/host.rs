@@ -17,7 +17,7 @@ use palisade_base::error_catalogue::{
     ER_UNKNOWN_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_VAR_DOES_NOT_EXIST, ER_VARIABLE_IS_READONLY,
 };
 use palisade_base::prng::Prng;
-use palisade_base::sysvar::{Place, Scope as Declared, SessionRule, Settings, Variable, VariableId};
+use palisade_base::sysvar::{Place, SessionRule, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
@@ -394,16 +394,12 @@ impl SystemVariables for ServerHost {
     }
 
     fn variables(&self, session: &SessionState, scope: Scope) -> Vec<(String, String)> {
-        let globals = self.globals.load();
+        if scope == Scope::Global {
+            return self.globals.shown();
+        }
         let shown = VariableId::all().filter_map(|id| {
             let variable = id.declaration();
-            let setting = match (scope, variable.scope) {
-                (Scope::Global, Declared::Session) => return None,
-                (Scope::Global, _) => globals.get(id).clone(),
-                (Scope::Session, _) => {
-                    variables::read(&self.globals, &self.engine, session, None, id).ok()?
-                }
-            };
+            let setting = variables::read(&self.globals, &self.engine, session, None, id).ok()?;
             Some((variable.name.to_owned(), variable.shown(&setting)))
         });
         shown.collect()

@@ -33,6 +33,7 @@
 //! | [`persisted`], [`variable_sources`] | those that outlive the server; where values come from |
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
+//! | `http` | `/metrics` for Prometheus, and a page for people |
 //! | [`check`] | `palisade check`: the offline check of a data directory |
 //! | [`files`], [`query_logs`] | files that statements read and write; the logs of what clients ask for |
 //! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
@@ -64,6 +65,7 @@ pub mod fault;
 pub mod files;
 mod flush_settings;
 pub mod host;
+mod http;
 mod innodb_status;
 pub mod listener;
 pub mod locality;

@@ -35,8 +35,8 @@ use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
 use crate::{
-    engine_variables, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status, task,
-    time_zone, variables,
+    engine_variables, http, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status,
+    task, time_zone, variables,
 };
 
 /// A running server, as its sessions see it.
@@ -91,6 +91,7 @@ pub fn run_on(
         .build()
         .map_err(|error| format!("cannot start an event loop: {error}"))?;
     let bound = runtime.block_on(async { listener::bind(&settings) })?;
+    let http = http::bind(&settings)?;
     let placements = Placements::new(&settings).map_err(|error| error.message)?;
     let engine = open_engine(ground.file_system, &settings, &placements)?;
     let secrets = Secrets::open(&settings)?;
@@ -121,11 +122,15 @@ pub fn run_on(
     runtime.spawn(reap(host.clone()));
     runtime.spawn(save_plans(sql.clone()));
     let listeners = runtime.block_on(async { bound.listen() })?;
+    let http = http.map(|listener| http::start(server.clone(), listener)).transpose()?;
     ready(&listeners);
     pool_dump::at_start(&engine, &host.globals.load());
     runtime.block_on(accept(&server, &workers, &listeners, shutdown));
     info!("shutting down");
     drop(listeners);
+    if let Some(http) = http {
+        http.end();
+    }
     runtime.block_on(farewell(&host, &workers));
     warn_unsaved(&runtime.block_on(sql.save_kept_plans()));
     let left = workers.stop(LAST_WAIT);

@@ -100,6 +100,17 @@ impl Globals {
         self.current.load_full()
     }
 
+    /// The names of all variables that the server has a value of, and how they are shown.
+    pub fn shown(&self) -> Vec<(String, String)> {
+        let settings = self.load();
+        let server_has = |id: &VariableId| id.declaration().scope != Scope::Session;
+        let shown = |id: VariableId| {
+            let variable = id.declaration();
+            (variable.name.to_owned(), variable.shown(settings.get(id)))
+        };
+        VariableId::all().filter(server_has).map(shown).collect()
+    }
+
     /// The value of a variable declared as a whole number, as of now.
     pub fn uint(&self, id: VariableId) -> u64 {
         self.current.load().uint(id)

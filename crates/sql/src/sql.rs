@@ -404,7 +404,11 @@ impl Sql {
         Run { statement, parameters, prepared, deprecated, hints, is_text }: Run<'_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        session.commands.add(Command::of(statement));
+        // The server's own statements are not counted among those of clients.
+        let is_counted = !session.state.is_internal();
+        if is_counted {
+            session.commands.add(Command::of(statement));
+        }
         let diagnostic = crate::show::answer::is_diagnostic(statement);
         if !diagnostic {
             session.state.warnings.clear(session.state.variables.max_error_count);
@@ -438,7 +442,9 @@ impl Sql {
         }
         session.reach_end(&*self.host);
         session.begin_stage(&*self.host, "freeing items");
-        session.work.publish();
+        if is_counted {
+            session.work.publish();
+        }
         session.state.memory.end();
         match result {
             Ok(mut completion) => {

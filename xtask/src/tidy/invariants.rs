@@ -33,11 +33,7 @@ struct Known {
 
 /// Checks every invariant of the document against the sources.
 pub(super) fn run(sources: &[PathBuf], offences: &mut Vec<String>) -> Result<(), String> {
-    let mut known = Known {
-        tests: Vec::new(),
-        lints: Vec::new(),
-        steps: crate::steps::names().collect(),
-    };
+    let mut known = Known { tests: Vec::new(), lints: Vec::new(), steps: crate::steps::names().collect() };
     for source in sources {
         let text = read(source)?;
         known.tests.extend(tests(&text));

@@ -1,0 +1,164 @@
+//! The page at `/`, and the numbers that it asks for every second.
+//!
+//! The page is one file: its style and script are put into it when the program is built, and the policy that goes with it
+//! lets the browser run that script and nothing else. Whatever the server tells (statements, names) is put in as text.
+
+use std::sync::{Arc, LazyLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use palisade_catalog::Value;
+use palisade_sql::{InternalSession, SqlResult};
+use serde_json::{Map, Number, Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::server::Server;
+use crate::{status, variables};
+
+const STYLE: &str = include_str!("dashboard/dashboard.css");
+const SCRIPT: &str = include_str!("dashboard/dashboard.js");
+const FRAME: &str = include_str!("dashboard/dashboard.html");
+
+/// The page, and the policy by which a browser runs its own script and style alone.
+pub(super) struct Page {
+    pub text: String,
+    pub policy: String,
+}
+
+/// The page.
+pub(super) static PAGE: LazyLock<Page> = LazyLock::new(|| {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    Page {
+        text: FRAME.replace("/* style */", STYLE).replace("/* script */", SCRIPT),
+        policy: format!(
+            "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
+             form-action 'none'; frame-ancestors 'none'",
+            hash(SCRIPT),
+            hash(STYLE)
+        ),
+    }
+});
+
+/// Rows of a table of the page: the name of the list, and a query with a column for each member of its objects.
+struct List {
+    name: &'static str,
+    query: &'static str,
+    columns: &'static [&'static str],
+}
+
+/// What changes from second to second.
+static NOW: &[List] = &[
+    List {
+        name: "running",
+        query: "SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, LEFT(INFO, 1000) FROM performance_schema.processlist \
+                WHERE COMMAND <> 'Sleep' ORDER BY TIME DESC, ID LIMIT 50",
+        columns: &["id", "user", "host", "schema", "command", "seconds", "state", "text"],
+    },
+    List {
+        name: "blocked",
+        query: "SELECT r.trx_mysql_thread_id, LEFT(r.trx_query, 1000), TIMESTAMPDIFF(SECOND, r.trx_wait_started, NOW()), \
+                b.trx_mysql_thread_id, LEFT(b.trx_query, 1000), l.OBJECT_SCHEMA, l.OBJECT_NAME, l.INDEX_NAME, l.LOCK_MODE, LEFT(l.LOCK_DATA, 200) \
+                FROM performance_schema.data_lock_waits w \
+                JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID \
+                JOIN information_schema.INNODB_TRX r ON r.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID \
+                JOIN information_schema.INNODB_TRX b ON b.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID \
+                ORDER BY r.trx_wait_started LIMIT 50",
+        columns: &["id", "text", "seconds", "by", "by_text", "schema", "table", "index", "mode", "key"],
+    },
+];
+
+/// What changes slowly.
+static SLOW: &[List] = &[List {
+    name: "spaces",
+    query: "SELECT NAME, ROW_FORMAT, FILE_SIZE, ALLOCATED_SIZE FROM information_schema.INNODB_TABLESPACES \
+            ORDER BY ALLOCATED_SIZE DESC LIMIT 20",
+    columns: &["name", "format", "bytes", "allocated"],
+}];
+
+/// What the page asks for every second: all counters that are numbers, what runs, and who waits for whom.
+pub(super) async fn now(server: &Arc<Server>) -> SqlResult<String> {
+    let counters = status::all(&server.host, None).into_iter();
+    let counters: Map<String, Json> = counters
+        .filter_map(|(name, value)| Some((name, Json::from(value.parse::<Number>().ok()?))))
+        .collect();
+    let mut answer = json!({
+        "version": server.host.version(),
+        "micros": variables::unix_micros(),
+        "status": counters,
+    });
+    add_lists(server, NOW, &mut answer).await?;
+    Ok(answer.to_string())
+}
+
+/// What the page asks for every ten seconds.
+pub(super) async fn slow(server: &Arc<Server>) -> SqlResult<String> {
+    let mut answer = json!({});
+    add_lists(server, SLOW, &mut answer).await?;
+    Ok(answer.to_string())
+}
+
+async fn add_lists(server: &Arc<Server>, lists: &[List], answer: &mut Json) -> SqlResult<()> {
+    let mut session = InternalSession::new(&server.sql);
+    let mut made = Ok(());
+    for list in lists {
+        match session.run(list.query).await {
+            Ok(rows) => {
+                let rows = rows.iter().map(|row| object(list.columns, row));
+                if let Some(answer) = answer.as_object_mut() {
+                    answer.insert(list.name.to_owned(), rows.collect());
+                }
+            }
+            Err(error) => made = Err(error),
+        }
+    }
+    session.end().await;
+    made
+}
+
+fn object(names: &[&str], row: &[Value]) -> Json {
+    names.iter().zip(row).map(|(name, value)| ((*name).to_owned(), shown(value))).collect()
+}
+
+/// A value as the page's script reads it.
+fn shown(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Int(number) => json!(number),
+        Value::UInt(number) => json!(number),
+        Value::Float(number) => json!(number),
+        Value::Double(number) => json!(number),
+        // as exact as the page shows it
+        Value::Decimal(number) => json!(number.to_string().parse::<f64>().ok()),
+        Value::Bytes(text) => json!(String::from_utf8_lossy(text)),
+        Value::DateTime(time) => json!(time.to_string()),
+        other => json!(format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_whole_and_asks_nobody_else() {
+        let Page { text, policy } = &*PAGE;
+        assert!(text.contains(SCRIPT) && text.contains(STYLE) && policy.contains("'sha256-"), "{policy}");
+        for outside in
+            ["http://", "https://", "src=\"", "@import", "url(", "innerHTML", "insertAdjacentHTML", "eval("]
+        {
+            assert!(!text.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn values_are_told_as_json_has_them() {
+        let row = [
+            Value::UInt(u64::MAX),
+            Value::bytes("<b>\"\u{1f600}"),
+            Value::Null,
+            Value::Bytes(vec![0xff].into()),
+        ];
+        let told = object(&["a", "b", "c", "d"], &row);
+        assert_eq!(told.to_string(), r#"{"a":18446744073709551615,"b":"<b>\"😀","c":null,"d":"�"}"#);
+    }
+}
