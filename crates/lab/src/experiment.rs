@@ -9,6 +9,7 @@
 //! | `redo-pipeline` | sysbench oltp_write_only | which processors the log's threads have to themselves |
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
+//! | `read-only` | sysbench oltp_point_select at a rate | rate, clients, `innodb_adaptive_hash_index` |
 //! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
 //! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index | load, clients |
 //! | `page-compression` | LinkBench's | codec, clients |
@@ -41,6 +42,7 @@ mod log_writer_turns;
 mod page_compression;
 mod placement;
 mod queue;
+mod read_only;
 mod redo_pipeline;
 mod server_turns;
 mod suites;
@@ -122,6 +124,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &redo_pipeline::RedoPipeline,
     &hot_rows::HotRows,
     &queue::Queue,
+    &read_only::ReadOnly,
     &checkpoint::Checkpoint,
     &doublewrite::Doublewrite,
     &page_compression::PageCompression,
@@ -501,6 +504,7 @@ mod tests {
             seconds: 2.0,
             p95_ms: 0.0,
             by_second: Vec::new(),
+            times: Vec::new(),
         };
         let keys = |transactions: f64| {
             sysbench_values(&measured(transactions), Some(8.0)).into_keys().collect::<Vec<_>>()
@@ -538,7 +542,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression, tpch, joins, statements"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, read-only, checkpoint, doublewrite, page-compression, tpch, joins, statements"
         );
         assert!(find("hot-rows").is_ok());
     }

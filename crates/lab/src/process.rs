@@ -52,14 +52,20 @@ fn numbers(folder: &Path) -> Vec<u32> {
 
 /// User and system time of a process so far, in microseconds.
 pub fn cpu_us(pid: u32) -> Option<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(cpu_ticks(&stat)? * 1e6 / rustix::param::clock_ticks_per_second() as f64)
+    cpu_times_us(pid).map(|(user, kernel)| user + kernel)
 }
 
-fn cpu_ticks(stat: &str) -> Option<f64> {
+/// What of it was spent in the program, and what in the kernel.
+pub fn cpu_times_us(pid: u32) -> Option<(f64, f64)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let us = |ticks: f64| ticks * 1e6 / rustix::param::clock_ticks_per_second() as f64;
+    cpu_ticks(&stat).map(|(user, kernel)| (us(user), us(kernel)))
+}
+
+fn cpu_ticks(stat: &str) -> Option<(f64, f64)> {
     // the program's name stands in parentheses and may hold spaces and parentheses
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?)
+    Some((fields.get(11)?.parse().ok()?, fields.get(12)?.parse().ok()?))
 }
 
 /// Memory of a process that is in RAM.
@@ -228,7 +234,7 @@ mod tests {
     #[test]
     fn times_are_read_after_the_last_parenthesis() {
         let stat = "7 (a (b) c) S 1 7 7 0 -1 4194560 1 0 0 0 120 34 0 0 20 0 1 0 5 6 7";
-        assert_eq!(cpu_ticks(stat), Some(154.0));
+        assert_eq!(cpu_ticks(stat), Some((120.0, 34.0)));
         assert_eq!(cpu_ticks("7 (a"), None);
         assert!(cpu_us(std::process::id()).is_some());
         assert!(resident_mib(std::process::id()).is_some());

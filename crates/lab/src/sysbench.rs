@@ -46,6 +46,21 @@ pub struct Measured {
     pub p95_ms: f64,
     /// Transactions per second, second by second, if asked for. The last report may be of less than a second.
     pub by_second: Vec<f64>,
+    /// How many transactions took so many milliseconds, from the shortest to the longest, if asked for by `histogram=on`.
+    pub times: Vec<(f64, f64)>,
+}
+
+impl Measured {
+    /// The time that so large a share of the transactions did not exceed, in milliseconds.
+    pub fn quantile_ms(&self, share: f64) -> Option<f64> {
+        let all: f64 = self.times.iter().map(|(_, count)| count).sum();
+        let mut sum = 0.0;
+        let place = self.times.iter().find(|(_, count)| {
+            sum += count;
+            sum >= share * all
+        });
+        place.map(|(time, _)| *time)
+    }
 }
 
 /// Seconds of a run that does not end by itself.
@@ -125,6 +140,13 @@ pub fn parse(printed: &str) -> Result<Measured> {
         let rate = line.split_once(" tps: ").and_then(|(_, rest)| rest.split(' ').next()).and_then(finite);
         by_second.push(rate.ok_or_else(|| lacks("rate of a second"))?);
     }
+    let mut times = Vec::new();
+    for line in reports.lines().filter(|line| line.contains(" |")) {
+        let pair = line.split_once(" |").and_then(|(time, rest)| {
+            Some((finite(time.trim())?, finite(rest.trim_start_matches(['*', ' ']))?))
+        });
+        times.push(pair.ok_or_else(|| lacks("count of a time"))?);
+    }
     Ok(Measured {
         transactions: number("transactions:")?,
         transaction_rate: rate("transactions:")?,
@@ -134,6 +156,7 @@ pub fn parse(printed: &str) -> Result<Measured> {
         seconds: number("total time:")?,
         p95_ms: number("95th percentile:")?,
         by_second,
+        times,
     })
 }
 
@@ -191,8 +214,28 @@ Latency (ms):
             seconds: 2.0024,
             p95_ms: 7.17,
             by_second: vec![4021.52, 3980.99],
+            times: Vec::new(),
         };
         assert_eq!(measured, expected);
+    }
+
+    #[test]
+    fn quantiles_are_read_from_the_histogram() {
+        let histogram = "\
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       0.020 |*************************                90
+       0.047 |**                                       8
+       1.303 |                                         2
+
+SQL statistics:";
+        let measured = parse(&PRINTED.replace("SQL statistics:", histogram)).expect("a whole report");
+        assert_eq!(measured.times, [(0.02, 90.0), (0.047, 8.0), (1.303, 2.0)]);
+        let quantiles = [0.5, 0.9, 0.95, 0.98, 0.99, 1.0].map(|share| measured.quantile_ms(share));
+        assert_eq!(quantiles.map(Option::unwrap), [0.02, 0.02, 0.047, 0.047, 1.303, 1.303]);
+        assert_eq!(parse(PRINTED).expect("a whole report").quantile_ms(0.5), None);
+        let broken = PRINTED.replace("SQL statistics:", &histogram.replace("90", "many"));
+        assert!(parse(&broken).is_err());
     }
 
     #[test]
