@@ -1,7 +1,9 @@
 //! The client matrix: real clients, unmodified, against a fresh server.
 
+mod watchers;
+
 use crate::process::{self, command, output};
-use crate::server::Server;
+use crate::server::{self, Server};
 use crate::{Outcome, install};
 use std::process::Command;
 
@@ -26,10 +28,13 @@ const SLAP: &[&str] = &["mixed", "write", "read", "key", "update"];
 /// Runs the matrix.
 pub fn run() -> Outcome {
     install::packages()?;
-    let mut server = Server::start("clients", &["--max-connections=1000"])?;
+    let http_port = server::free_port()?;
+    let mut server =
+        Server::start("clients", &["--max-connections=1000", &format!("--http-port={http_port}")])?;
     command_lines(&server)?;
     dumps(server.port)?;
     connectors(server.port)?;
+    watchers::run(&server, http_port)?;
     sysbench_scripts(server.port)?;
     slap(server.port)?;
     output(&mut admin(server.port, &["shutdown"]))?;

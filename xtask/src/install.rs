@@ -15,6 +15,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("npm", "npm"),
     ("javac", "default-jdk-headless"),
     ("mvn", "maven"),
+    ("prometheus-mysqld-exporter", "prometheus-mysqld-exporter"),
+    ("pt-query-digest", "percona-toolkit"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
 ];

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::EE_FILENOTFOUND;
 use palisade_base::mysql_error;
-use palisade_base::sysvar::{Settings, VariableId};
+use palisade_base::sysvar::{Setting, Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_expr::convert::text_of;
@@ -110,9 +110,20 @@ fn goes_to_table(settings: &Settings) -> bool {
     settings.flags(sysvar::LOG_OUTPUT) & (TO_TABLE | NOWHERE) == TO_TABLE
 }
 
-/// A log's file: the one that `variable` names, or one named after the machine and `suffix`, in the data
-/// directory.
-fn path(settings: &Settings, variable: VariableId, suffix: &str) -> PathBuf {
+/// The files' variables, and how the files end that are named after the machine.
+const GENERAL_FILE: (VariableId, &str) = (sysvar::GENERAL_LOG_FILE, ".log");
+const SLOW_FILE: (VariableId, &str) = (sysvar::SLOW_QUERY_LOG_FILE, "-slow.log");
+
+/// Names the files that the settings do not name.
+pub fn name_files(settings: &mut Settings) {
+    for file in [GENERAL_FILE, SLOW_FILE] {
+        let path = path(settings, file);
+        settings.set(file.0, Setting::Text(path.to_string_lossy().into()));
+    }
+}
+
+/// A log's file: the one that its variable names, or one named after the machine, in the data directory.
+fn path(settings: &Settings, (variable, suffix): (VariableId, &str)) -> PathBuf {
     let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or("data"));
     match settings.text(variable).filter(|name| !name.is_empty()) {
         Some(name) => datadir.join(name),

@@ -28,7 +28,7 @@ use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
 use crate::options::Options;
-use crate::query_logs::Which;
+use crate::query_logs::{self, Which};
 use crate::stream::Socket;
 use crate::task::TaskFuture;
 use crate::tls::Secrets;
@@ -190,7 +190,16 @@ fn complete(settings: &mut Settings) {
         let uuid = read("/proc/sys/kernel/random/uuid").unwrap_or_default();
         settings.set(sysvar::SERVER_UUID, Setting::Text(uuid.into()));
     }
+    complete_paths(settings);
     pool_resize::settle_chunk_size(settings);
+}
+
+/// The data directory as clients are told it, whole and with a slash at its end, and the files of the query logs.
+fn complete_paths(settings: &mut Settings) {
+    let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or("data")).join("");
+    let datadir = std::path::absolute(&datadir).unwrap_or(datadir);
+    settings.set(sysvar::DATADIR, Setting::Text(datadir.to_string_lossy().into()));
+    query_logs::name_files(settings);
 }
 
 /// `innodb_page_size`; an error, in MySQL's words, if no page has so many bytes.

@@ -137,7 +137,6 @@ const ZERO: &[&str] = &[
     "Error_log_buffered_events",
     "Error_log_expired_events",
     "Flush_commands",
-    "Global_connection_memory",
     "Handler_discover",
     "Handler_external_lock",
     "Handler_mrr_init",

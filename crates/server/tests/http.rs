@@ -76,9 +76,11 @@ fn metrics_move_with_what_clients_do() {
     assert!(sample(at, "mysql_global_status_buffer_pool_pages{state=\"data\"}") > 0.0);
     let text = get(at, "/metrics");
     assert!(text.contains("\ncontent-type: text/plain; version=0.0.4"), "{text}");
+    let mut names = std::collections::HashSet::new();
     for line in text.split_once("\r\n\r\n").unwrap().1.lines().filter(|line| !line.starts_with('#')) {
-        let value = line.rsplit_once(' ').map(|(_, value)| value.parse::<f64>());
-        assert!(matches!(value, Some(Ok(_))) && line.starts_with("mysql_"), "{line}");
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(value.parse::<f64>().is_ok() && name.starts_with("mysql_"), "{line}");
+        assert!(names.insert(name), "{name} is told twice");
     }
     server.stop().unwrap();
 }

@@ -73,9 +73,9 @@ impl Exposition {
     }
 }
 
-/// A name with nothing in it that Prometheus does not take, in small letters as mysqld_exporter has them.
+/// A name with nothing in it that Prometheus does not take.
 fn name_of(name: &str) -> String {
-    let taken = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '_' };
+    let taken = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     name.chars().map(taken).collect()
 }
 

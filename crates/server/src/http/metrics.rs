@@ -28,6 +28,9 @@ pub(super) async fn text(server: &Arc<Server>) -> SqlResult<String> {
         let rows = session.run(family.query).await?;
         rows.iter().for_each(|row| family.add(&mut all, row));
     }
+    for row in session.run(INNODB_METRICS).await? {
+        add_innodb_metric(&mut all, &row);
+    }
     session.end().await;
     Ok(all.text())
 }
@@ -109,6 +112,41 @@ fn add_pages(all: &mut Exposition, what: &str, value: String) {
             let help = "Innodb buffer pool page state changes.";
             all.add(&metric("page_changes_total"), Kind::Counter, help, &[("operation", what)], value);
         }
+    }
+}
+
+const INNODB_METRICS: &str = "SELECT NAME, SUBSYSTEM, TYPE, COMMENT, COUNT FROM information_schema.INNODB_METRICS \
+                              WHERE STATUS = 'enabled'";
+
+/// Adds a row of [`INNODB_METRICS`].
+fn add_innodb_metric(all: &mut Exposition, row: &[Value]) {
+    let [name, subsystem, kind, comment, count] = row else { return };
+    let [name, subsystem, comment, count] = [name, subsystem, comment, count].map(shown);
+    let metric = |rest: &str| format!("mysql_info_schema_innodb_metrics_{rest}");
+    let pages = name.strip_prefix("buffer_pool_pages_").filter(|_| subsystem == "buffer");
+    let page_io = name.strip_prefix("buffer_page_").and_then(|rest| rest.split_once('_'));
+    match (pages, page_io.filter(|_| subsystem == "buffer_page_io")) {
+        (Some("total"), _) => {}
+        (Some("dirty"), _) => {
+            let help = "Total number of dirty pages in the buffer pool.";
+            all.add(&metric("buffer_pool_dirty_pages"), Kind::Gauge, help, &[], count);
+        }
+        (Some(state), _) => {
+            let help = "Total number of buffer pool pages by state.";
+            all.add(&metric("buffer_pool_pages"), Kind::Gauge, help, &[("state", state)], count);
+        }
+        (None, Some((what, kind))) => {
+            let help = format!("Total number of buffer pages {what} total.");
+            let labels = [("type", kind)];
+            all.add(&metric(&format!("buffer_page_{what}_total")), Kind::Counter, help, &labels, count);
+        }
+        (None, None) => match shown(kind).as_str() {
+            "counter" | "status_counter" => {
+                let name = metric(&format!("{subsystem}_{name}_total"));
+                all.add(&name, Kind::Counter, comment, &[], count);
+            }
+            _ => all.add(&metric(&format!("{subsystem}_{name}")), Kind::Gauge, comment, &[], count),
+        },
     }
 }
 

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::table::Row;
-use super::{Argument, goes_to_file, goes_to_table, open, path, time};
+use super::{Argument, GENERAL_FILE, goes_to_file, goes_to_table, open, path, time};
 use crate::server::Server;
 
 /// The log of a server; there is a file while it is ON.
@@ -33,7 +33,7 @@ impl GeneralLog {
     /// opened. Blocks.
     pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
         let file = match is_on(settings) && goes_to_file(settings) {
-            true => Some(open(&path(settings, sysvar::GENERAL_LOG_FILE, ".log"), settings)?),
+            true => Some(open(&path(settings, GENERAL_FILE), settings)?),
             false => None,
         };
         *self.file.lock() = file;

@@ -30,7 +30,9 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::table::Row;
-use super::{Who, goes_to_file, goes_to_table, next_statement, open, path, time, without_passwords};
+use super::{
+    SLOW_FILE, Who, goes_to_file, goes_to_table, next_statement, open, path, time, without_passwords,
+};
 use crate::connections::Connection;
 use crate::server::Server;
 use crate::status::{BYTES_RECEIVED, BYTES_SENT};
@@ -53,7 +55,7 @@ impl SlowLog {
     /// opened. Blocks.
     pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
         let file = match is_on(settings) && goes_to_file(settings) {
-            true => Some(open(&path(settings, sysvar::SLOW_QUERY_LOG_FILE, "-slow.log"), settings)?),
+            true => Some(open(&path(settings, SLOW_FILE), settings)?),
             false => None,
         };
         *self.file.lock() = file.map(|file| Open { file, database: None });
