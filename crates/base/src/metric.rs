@@ -8,7 +8,8 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const SHARDS: usize = 8;
+/// In how many parts a number is counted.
+pub const SHARDS: usize = 8;
 
 /// What a metric's number means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,9 @@ thread_local! {
     static SHARD: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-fn own_shard() -> usize {
+/// The part in which the calling thread counts, below [`SHARDS`].
+#[inline]
+pub fn own_shard() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     SHARD.with(|shard| {
         if shard.get() == usize::MAX {

@@ -49,6 +49,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palisade_io::counts::{self, FileUse};
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing, WriteQueue};
 
 pub use layout::{copies_begin, files_in};
@@ -192,6 +193,13 @@ impl Area {
     }
 }
 
+impl Doublewrite {
+    /// Its files, in the order of their numbers, with their names.
+    pub fn files(&self) -> impl Iterator<Item = (String, &Arc<dyn File>)> {
+        self.area.files.iter().enumerate().map(|(number, file)| (file_name(number), file))
+    }
+}
+
 impl PageSink for Doublewrite {
     fn name(&self) -> &'static str {
         match self.keeps {
@@ -216,16 +224,21 @@ impl PageSink for Doublewrite {
         }
         let pending = UnderWay::begin(&metrics::OS_PENDING_WRITES, 1);
         match self.keeps {
-            Keeps::Copies => file.write_at(part.bytes(), layout.copies_at(number))?,
+            Keeps::Copies => {
+                file.write_at(part.bytes(), layout.copies_at(number))?;
+                counts::count_write(&**file, FileUse::Doublewrite, part.bytes().len() as u64);
+            }
             Keeps::Ids => {
                 let ids = part.pages().iter().map(|page| (page.id, page.lsn));
-                file.write_at(&encode_list(ids), layout.list_at(number))?;
+                let list = encode_list(ids);
+                file.write_at(&list, layout.list_at(number))?;
+                counts::count_write(&**file, FileUse::Doublewrite, list.len() as u64);
             }
         }
         drop(pending);
         metrics::OS_DATA_WRITES.increment();
         if !makes(Planted::CopiesAreNotSynced) {
-            sink::sync(queue, std::slice::from_ref(file))?;
+            sink::sync(queue, std::slice::from_ref(file), FileUse::Doublewrite)?;
         }
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(part.pages().len() as u64);

@@ -519,6 +519,14 @@ impl BufferPool {
         self.spaces.read().values().map(|space| space.open_files()).sum()
     }
 
+    /// The files in which pages are, by space.
+    pub fn files(&self) -> Vec<(SpaceId, Arc<dyn File>)> {
+        let spaces = self.spaces.read();
+        let mut files: Vec<_> = spaces.iter().map(|(id, space)| (*id, space.file().clone())).collect();
+        files.sort_by_key(|(id, _)| *id);
+        files
+    }
+
     /// The space, if it is attached.
     pub fn space(&self, id: SpaceId) -> Option<Arc<Space>> {
         self.spaces.read().get(&id).cloned()

@@ -29,8 +29,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 use palisade_base::{Lsn, PageId, SpaceId};
+use palisade_io::counts::{self, FileUse};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 
 use crate::metrics::{self, UnderWay};
@@ -266,7 +268,7 @@ impl<'a> BatchPart<'a> {
         }
         write(queue, &writes)?;
         if !makes(Planted::PlacesAreNotSynced) {
-            sync(queue, &files)?;
+            sync(queue, &files, FileUse::Data)?;
         }
         self.punch();
         metrics::BUFFER_PAGES_WRITTEN.add(pages as u64);
@@ -294,16 +296,20 @@ pub(crate) fn write(queue: &mut WriteQueue, writes: &[Write<'_>]) -> io::Result<
     let _pending = UnderWay::begin(&metrics::OS_PENDING_WRITES, writes.len());
     queue.write_all(writes)?;
     metrics::OS_DATA_WRITES.add(writes.len() as u64);
+    for write in writes {
+        counts::count_write(&**write.file, FileUse::Data, write.bytes.len() as u64);
+    }
     Ok(())
 }
 
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,
 /// too, is not told as such, because nothing may be tried again.
-pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
+pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>], of: FileUse) -> io::Result<()> {
     let due: Vec<_> = files.iter().filter(|file| file.is_sync_due()).cloned().collect();
     let _pending = UnderWay::begin(&metrics::OS_PENDING_FSYNCS, due.len());
     queue.sync_all(&due).map_err(sync_failed)?;
     metrics::OS_DATA_FSYNCS.add(due.len() as u64);
+    due.iter().for_each(|file| counts::count_sync(&**file, of, Duration::ZERO));
     Ok(())
 }
 

@@ -103,6 +103,8 @@ pub struct ActiveTransaction {
     pub rolling_back: bool,
     /// Tables that it uses.
     pub tables: usize,
+    /// Of those, the ones that it writes to or locks rows of.
+    pub tables_locked: usize,
     /// What it is like.
     pub traits: Traits,
 }
@@ -543,6 +545,7 @@ impl Engine {
     }
 
     pub(crate) fn described(&self, trx: ActiveTrx) -> ActiveTransaction {
+        let tables = self.metadata.pinned(trx.session).tables;
         ActiveTransaction {
             id: trx.id,
             session: trx.session.0,
@@ -554,7 +557,8 @@ impl Engine {
             waiting: trx.waiting,
             wait_started_us: (trx.wait_started_us != 0).then_some(trx.wait_started_us),
             rolling_back: trx.rolls_back,
-            tables: self.metadata.pinned(trx.session).tables.len(),
+            tables: tables.len(),
+            tables_locked: tables.iter().filter(|(_, writes)| *writes).count(),
             traits: Traits::labelled(trx.label),
         }
     }

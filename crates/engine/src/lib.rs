@@ -112,6 +112,7 @@ mod lost_maps;
 pub mod metadata;
 mod missing;
 mod open;
+mod open_files;
 mod pool_dump;
 pub mod pool_view;
 mod purge_lag;
@@ -130,6 +131,7 @@ pub mod table;
 pub mod temporary;
 pub mod transaction;
 mod uncounted;
+mod usage;
 pub mod xa;
 
 pub use auto_increment::RowsToCome;
@@ -144,10 +146,12 @@ pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
 pub use error::Error;
 pub use files::{map_file_name, space_file_name};
-pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
+pub use metadata::{ExclusiveLock, LockStrength, MetadataLock, MetadataObject, Share, TableLocks, TableName};
+pub use open_files::{OpenFile, file_total, reset_file_totals};
 pub use palisade_buffer::{
     Codec, FlushSettings, IoCapacity, Neighbours, PageSize, ReadAhead, ResidentPage, ResizeError, Resizing,
 };
+pub use palisade_io::counts::{FileUse, FileWork};
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use pool_dump::PoolTransfer;
@@ -164,6 +168,7 @@ pub use transaction::{
     AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
     UpdateOutcome,
 };
+pub use usage::{AccessCounts, RowAccess, TableAccess, TableUsage};
 pub use xa::{XaBranch, XaEnd, Xid};
 
 /// The result of an operation that may ask to be called again after an event.

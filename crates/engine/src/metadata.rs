@@ -12,6 +12,7 @@
 //!
 //! Transactions and locks do not wait for each other in circles: see `metadata/passing.rs`.
 
+mod listed;
 mod passing;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ use crate::engine::Engine;
 use crate::table::Table;
 use crate::transaction::ReadMode;
 use crate::{Attempt, Error, LockMode};
+use listed::{Listed, Requests};
+pub use listed::{LockStrength, MetadataLock, MetadataObject};
 use passing::{Asked, LockNo, Passing, Tables};
 
 /// Tables a session notes one by one; with more it notes that it may be using any.
@@ -133,6 +136,8 @@ pub(crate) struct MetadataLocks {
     locks: AtomicUsize,
     names: Mutex<Names>,
     passing: Passing,
+    /// Locks by name that are held or wanted, for those who look at them.
+    requests: Requests,
     /// Completed and replaced when a lock is given up.
     released: Mutex<Event>,
     /// Completed and replaced when a transaction stops using tables while there are locks.
@@ -177,7 +182,7 @@ impl MetadataLocks {
             if !closed() && table.is_current() {
                 return Ok(());
             }
-            let asked = Asked { gate: gate.clone(), usage, upgrade };
+            let asked = Asked { table: table.id, gate: gate.clone(), usage, upgrade };
             // Nobody redefines the table while all locks in the way have still to wait.
             let own_place = (before != ANY).then_some(position);
             if self.may_pass(session, own_place, asked) && table.is_current() {
@@ -350,6 +355,8 @@ pub(crate) struct Held {
     number: Option<LockNo>,
     /// The table locks under which it was taken: they are held as long as it is.
     outer: Option<Arc<Held>>,
+    /// It is among the locks that others may look at.
+    listed: Arc<Listed>,
 }
 
 impl Held {
@@ -390,7 +397,11 @@ impl Engine {
     }
 
     /// Notes what is wanted and closes the gates, unless a lock of another conflicts.
-    fn note_locks(self: &Arc<Self>, wanted: Wanted) -> Result<Arc<Held>, (Wanted, Event)> {
+    fn note_locks(
+        self: &Arc<Self>,
+        wanted: Wanted,
+        listed: &Arc<Listed>,
+    ) -> Result<Arc<Held>, (Wanted, Event)> {
         let locks = &self.metadata;
         let event = locks.released.lock().clone();
         let mut names = locks.names.lock();
@@ -415,7 +426,8 @@ impl Engine {
         for (table, share) in &*tables {
             table.gate().close(*share);
         }
-        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, number: Some(number), outer: None }))
+        let listed = listed.clone();
+        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, number: Some(number), outer: None, listed }))
     }
 
     fn tables_of(&self, wanted: &Wanted) -> Tables {
@@ -482,24 +494,26 @@ impl Drop for Held {
 
 /// A lock on its way.
 enum Progress {
-    Wanted(Wanted),
+    Wanted(Wanted, Arc<Listed>),
     Noted(Arc<Held>),
     Acquired(Arc<Held>),
 }
 
 impl Progress {
     fn acquire(&mut self, engine: &Arc<Engine>) -> Attempt<()> {
-        if let Progress::Wanted(wanted) = self {
-            match engine.note_locks(std::mem::take(wanted)) {
+        if let Progress::Wanted(wanted, listed) = self {
+            let listed = listed.clone();
+            match engine.note_locks(std::mem::take(wanted), &listed) {
                 Ok(held) => *self = Progress::Noted(held),
                 Err((wanted, event)) => {
-                    *self = Progress::Wanted(wanted);
+                    *self = Progress::Wanted(wanted, listed);
                     return Err(Blocked::Wait(event));
                 }
             }
         }
         if let Progress::Noted(held) = self {
             engine.settle(held)?;
+            held.listed.grant();
             *self = Progress::Acquired(held.clone());
         }
         Ok(())
@@ -509,6 +523,13 @@ impl Progress {
         match self {
             Progress::Acquired(held) => Some(held),
             _ => None,
+        }
+    }
+
+    fn listed(&self) -> &Listed {
+        match self {
+            Progress::Wanted(_, listed) => listed,
+            Progress::Noted(held) | Progress::Acquired(held) => &held.listed,
         }
     }
 }
@@ -528,7 +549,10 @@ impl ExclusiveLock {
         names.sort();
         names.dedup();
         let wanted = names.iter().map(|name| (name.clone(), Share::Alone)).collect();
-        let progress = Progress::Wanted(Wanted { names: wanted, everything: false, except: Vec::new() });
+        let wanted = Wanted { names: wanted, everything: false, except: Vec::new() };
+        let objects = names.iter().map(|name| (name.into(), LockStrength::Exclusive));
+        let listed = engine.metadata.requests.list(objects.collect());
+        let progress = Progress::Wanted(wanted, listed);
         ExclusiveLock { engine: engine.clone(), names, progress }
     }
 
@@ -547,14 +571,24 @@ impl ExclusiveLock {
         let covers = |name: &TableName| outer.wanted.names.contains(&(name.clone(), Share::Alone));
         assert!(names.iter().all(covers), "the session holds the tables it redefines");
         locks.engine.metadata.locks.fetch_add(1, Ordering::AcqRel);
+        let objects = names.iter().map(|name| (name.into(), LockStrength::Exclusive));
+        let listed = locks.engine.metadata.requests.list(objects.collect());
+        listed.set_owner(outer.listed.owner());
+        listed.grant();
         let held = Held {
             engine: locks.engine.clone(),
             wanted: Wanted::default(),
             tables: Tables::default(),
             number: None,
             outer: Some(outer),
+            listed,
         };
         ExclusiveLock { engine: locks.engine.clone(), names, progress: Progress::Acquired(Arc::new(held)) }
+    }
+
+    /// Says whose it is: a connection, for those who look at locks.
+    pub fn set_owner(&self, owner: u64) {
+        self.progress.listed().set_owner(owner);
     }
 
     /// Waits until the tables are used by nobody. The calling session must have ended its own transaction. To give up
@@ -601,15 +635,28 @@ impl TableLocks {
                 *strongest = Share::Alone;
             }
         }
+        let strength = |share: &Share| match share {
+            Share::Reading => LockStrength::SharedReadOnly,
+            Share::Alone => LockStrength::SharedNoReadWrite,
+        };
+        let objects = names.iter().map(|(name, share)| (name.into(), strength(share)));
+        let listed = engine.metadata.requests.list(objects.collect());
         let wanted = Wanted { names: names.into_iter().collect(), everything: false, except: Vec::new() };
-        TableLocks { engine: engine.clone(), progress: Progress::Wanted(wanted) }
+        TableLocks { engine: engine.clone(), progress: Progress::Wanted(wanted, listed) }
     }
 
     /// Asks for a lock under which no row changes but in the tables `except`, and no definition.
     pub fn of_everything_but(engine: &Arc<Engine>, except: Vec<TableName>) -> Self {
         let wanted = Wanted { names: Vec::new(), everything: true, except };
-        let progress = Progress::Wanted(wanted);
+        let objects = [MetadataObject::Global, MetadataObject::Commit];
+        let listed = objects.map(|object| (object, LockStrength::Shared)).into();
+        let progress = Progress::Wanted(wanted, engine.metadata.requests.list(listed));
         TableLocks { engine: engine.clone(), progress }
+    }
+
+    /// Says whose they are: a connection, for those who look at locks.
+    pub fn set_owner(&self, owner: u64) {
+        self.progress.listed().set_owner(owner);
     }
 
     /// Waits until transactions use the tables only as the locks allow: those who change them, or all, have ended. The

@@ -71,6 +71,12 @@ pub struct PageSinkStatus {
 }
 
 impl Sinks {
+    /// The doublewrite files, with their names.
+    pub(crate) fn files(&self) -> Vec<(String, Arc<dyn File>)> {
+        let kinds = self.kinds.iter();
+        kinds.flat_map(|kinds| kinds.copies.files()).map(|(name, file)| (name, file.clone())).collect()
+    }
+
     /// The sinks that the settings ask for. To be called after [`repair_torn`]: it gives the doublewrite
     /// files the shape that is wanted now, or removes them.
     pub(crate) fn open(config: &EngineConfig, files: &Files, log: &Arc<Log>) -> Result<Sinks, Error> {

@@ -15,6 +15,7 @@ use crate::info::{Counter, Field};
 use crate::metadata::Gate;
 use crate::sample::TableSample;
 use crate::statistics::{Sampler, TableStatistics};
+use crate::usage::TableUsage;
 use crate::{Attempt, Error, PageSinkKind};
 
 /// A descriptor (to which it derefs) with its partitions, counters and statistics. ALTER makes a new one; the
@@ -32,6 +33,7 @@ pub struct Table {
     readable_since: Lsn,
     /// It is one of the server's own.
     is_system: bool,
+    usage: TableUsage,
 }
 
 /// A part of a table's rows: a space of its own, and in it a tree of each index.
@@ -178,6 +180,7 @@ impl Table {
         };
         let is_system = descriptor.schema == SYSTEM_SCHEMA;
         let partitions = runtime.spaces.iter().enumerate().map(partition).collect();
+        let usage = TableUsage::new(descriptor.indexes.len());
         Table {
             descriptor,
             partitions,
@@ -187,6 +190,7 @@ impl Table {
             gate: Arc::default(),
             readable_since: Lsn::ZERO,
             is_system,
+            usage,
         }
     }
 
@@ -204,6 +208,12 @@ impl Table {
     #[inline]
     pub(crate) fn is_system(&self) -> bool {
         self.is_system
+    }
+
+    /// How often its rows were accessed.
+    #[inline]
+    pub fn usage(&self) -> &TableUsage {
+        &self.usage
     }
 
     /// The descriptor.

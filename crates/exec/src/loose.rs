@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use palisade_catalog::{ValueRef, key};
-use palisade_engine::{Bound, Direction, KeyRange, ReadMode, RowBatch, Scan, Table};
+use palisade_engine::{Bound, Direction, KeyRange, ReadMode, RowAccess, RowBatch, Scan, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::Access;
@@ -146,6 +146,7 @@ impl LooseState {
                 continue;
             }
             cx.execution.work.rows_examined += 1;
+            table.usage().count(Some(access.index), RowAccess::Fetch, 1);
             let row = Slot::Batch { table: table.clone(), batch, position: 0 };
             if is_first && let Some(loose) = access.loose {
                 self.note_group(table, access, loose, &row)?;

@@ -49,7 +49,7 @@ use palisade_base::Blocked;
 use palisade_base::event::yield_now;
 use palisade_base::seats::{Look, Seats, Step, Turn};
 use palisade_catalog::Value;
-use palisade_engine::{KeyRange, Transaction};
+use palisade_engine::{KeyRange, TableAccess, Transaction};
 use palisade_expr::aggregate::Accumulator;
 use palisade_expr::context::StatementState;
 use palisade_expr::memory::Memory;
@@ -209,7 +209,8 @@ impl Parts {
 
     /// Counts the beginnings and ends of the ranges, which no part has seen.
     pub(super) fn count_ranges(&self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) {
-        if let Some(Operator::Scan { access, .. }) = driving(plan.input) {
+        if let Some(Operator::Scan { table, access, .. }) = driving(plan.input) {
+            table.usage().count_use(TableAccess::Read);
             count_ranges(cx, access, self.ranges);
         }
     }

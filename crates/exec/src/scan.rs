@@ -7,13 +7,14 @@ use palisade_base::Blocked;
 use palisade_catalog::row::PlainColumns;
 use palisade_catalog::{RowView, Table as Descriptor, key};
 use palisade_engine::{
-    Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
+    Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowAccess, RowBatch, RowBuf, Scan,
+    Table, TableAccess,
 };
 use palisade_expr::place::At;
 use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::access::Ranges;
-use palisade_plan::reads::{Reach, reach};
+use palisade_plan::reads::{Reach, index_of, is_table_scan, reach};
 use palisade_plan::{Access, Operator};
 use palisade_session::work::Work;
 
@@ -52,6 +53,46 @@ pub struct ScanState {
     is_of_pieces: bool,
     /// The batch that ends with this row is read one by one.
     singly_to: usize,
+    tally: Tally,
+}
+
+/// Rows of a scan of which its table has not been told: it is told once, when the statement has ended.
+#[derive(Default)]
+struct Tally {
+    rows: u64,
+    /// The table and the index of which they are, once the scan is open.
+    of: Option<(Arc<Table>, Option<usize>)>,
+}
+
+impl Tally {
+    /// The rows that follow are of this path, which is always the same one.
+    fn begin(&mut self, table: &Arc<Table>, access: &Access, mode: ReadMode, is_of_pieces: bool) {
+        if self.of.is_some() {
+            return;
+        }
+        if !is_of_pieces {
+            table.usage().count_use(match mode {
+                ReadMode::Snapshot | ReadMode::Source | ReadMode::Locked(LockMode::Shared, _) => {
+                    TableAccess::Read
+                }
+                _ => TableAccess::Write,
+            });
+        }
+        self.of = Some((table.clone(), index_of(access)));
+    }
+
+    /// Tells the table.
+    fn tell(&mut self) {
+        if let (Some((table, index)), true) = (&self.of, self.rows > 0) {
+            table.usage().count(*index, RowAccess::Fetch, std::mem::take(&mut self.rows));
+        }
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        self.tell();
+    }
 }
 
 impl std::fmt::Debug for ScanState {
@@ -161,6 +202,7 @@ impl ScanState {
         cx.state.budget -= 1;
         cx.execution.work.add(work, 1);
         cx.execution.work.rows_examined += 1;
+        self.tally.rows += 1;
         true
     }
 
@@ -189,6 +231,7 @@ impl ScanState {
         cx.state.budget -= rows as u32;
         cx.execution.work.add(work, rows as u64);
         cx.execution.work.rows_examined += rows as u64;
+        self.tally.rows += rows as u64;
         has_found
     }
 
@@ -244,6 +287,7 @@ impl ScanState {
             cx.state.budget -= rows as u32;
             cx.execution.work.add(work, rows as u64);
             cx.execution.work.rows_examined += rows as u64;
+            self.tally.rows += rows as u64;
         }
     }
 
@@ -358,6 +402,7 @@ impl ScanState {
         let uncounted = rows.len() - usize::from(self.pending);
         cx.execution.work.add(step(access), uncounted as u64);
         cx.execution.work.rows_examined += uncounted as u64;
+        self.tally.rows += uncounted as u64;
         if let Slot::Batch { position, .. } = cx.state.frame.slots.at_mut(slot)? {
             *position = rows.end - 1;
         }
@@ -422,6 +467,7 @@ impl ScanState {
         }
         cx.execution.work.add(step(access), steps.into());
         cx.execution.work.rows_examined += u64::from(steps);
+        self.tally.rows += u64::from(steps);
         if cx.lend().spend_many(steps)? {
             // The row is in place; let others run before it is looked at.
             self.pending = true;
@@ -505,6 +551,7 @@ impl ScanState {
             return Ok(true);
         }
         if let Phase::Point(key) = &self.phase {
+            self.tally.begin(table, access, mode, self.is_of_pieces);
             let mut row = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
                 Slot::Point { row, .. } => row,
                 _ => RowBuf::new(),
@@ -512,6 +559,8 @@ impl ScanState {
             cx.execution.work.add(Work::HandlerReadKey, 1);
             let found =
                 cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
+            // One that is not there has been looked for, too.
+            self.tally.rows += 1;
             self.phase = match std::mem::take(&mut self.phase) {
                 Phase::Point(key) if found => Phase::PointRead(key),
                 _ => Phase::Finished,
@@ -535,6 +584,7 @@ impl ScanState {
             let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
             if more && !batch.is_empty() {
                 cx.execution.work.rows_examined += 1;
+                self.tally.rows += 1;
                 // The first row of a range is the one that looking for its key has found.
                 if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
                     cx.execution.work.add(step(access), 1);
@@ -554,6 +604,8 @@ impl ScanState {
                 return Ok(true);
             }
             if !more {
+                // MySQL counts the end of a range as a row where rows are changed one by one.
+                self.tally.rows += u64::from(matches!(mode, ReadMode::Change | ReadMode::ChangeJoined));
                 if !self.is_of_pieces && (self.has_given || is_table_scan(access)) {
                     cx.execution.work.add(step(access), 1);
                 }
@@ -574,6 +626,7 @@ impl ScanState {
             self.phase = Phase::Finished;
             return false;
         };
+        self.tally.begin(table, access, mode, self.is_of_pieces);
         let direction = if access.backward { Direction::Backward } else { Direction::Forward };
         let mut scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
         if let Some(rows) = self.rows_wanted {
@@ -639,11 +692,6 @@ impl ScanState {
         self.scan = None;
         Ok(())
     }
-}
-
-/// Whether a table is read as it lies, not in the order of an index.
-fn is_table_scan(access: &Access) -> bool {
-    access.index == 0 && !access.backward && !access.covering && reach(access) == Reach::Whole
 }
 
 /// What a step to another row is counted as.

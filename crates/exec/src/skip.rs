@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use palisade_base::Blocked;
 use palisade_catalog::{Value, ValueRef, key};
-use palisade_engine::{Direction, KeyRange, RowBatch, Scan, Table};
+use palisade_engine::{Direction, KeyRange, RowAccess, RowBatch, Scan, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::Access;
@@ -102,6 +102,7 @@ impl SkipState {
             {
                 *position += 1;
                 cx.execution.work.rows_examined += 1;
+                reading.table.usage().count(Some(access.index), RowAccess::Fetch, 1);
                 return Ok(true);
             }
             if self.scan.is_none() {
@@ -133,6 +134,7 @@ impl SkipState {
                 continue;
             }
             cx.execution.work.rows_examined += 1;
+            reading.table.usage().count(Some(access.index), RowAccess::Fetch, 1);
             let row = Slot::Batch { table: reading.table.clone(), batch, position: 0 };
             let Step::First(within) = step else {
                 *cx.state.frame.slots.at_mut(slot)? = row;

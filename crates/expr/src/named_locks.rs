@@ -174,6 +174,18 @@ impl NamedLocks {
         held.iter().map(|name| state.hand_on(name)).sum()
     }
 
+    /// All that are held or waited for, in order of name, the holder of each first.
+    pub fn all(&self) -> Vec<(Name, SessionId, bool)> {
+        let state = self.state.lock();
+        let mut locks: Vec<_> = state.locks.iter().collect();
+        locks.sort_by_key(|(name, _)| *name);
+        let of_lock = |(name, lock): (&Name, &Lock)| {
+            let waiting = lock.waiting.iter().map(|waiter| (name.clone(), waiter.session, false));
+            std::iter::once((name.clone(), lock.holder, true)).chain(waiting).collect::<Vec<_>>()
+        };
+        locks.into_iter().flat_map(of_lock).collect()
+    }
+
     /// Who has locked a name.
     pub fn holder(&self, name: &Name) -> Option<SessionId> {
         self.state.lock().locks.get(name).map(|lock| lock.holder)

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::counts::FileCounts;
 use crate::syncing::{SyncRule, Syncing};
 
 /// How a file is opened: for reading and writing, unless it is said to be [read only](Self::read_only).
@@ -126,6 +127,12 @@ pub trait File: Send + Sync {
     /// Gives the space of `[offset, offset + len)` back; the range reads as zeros. The length does not
     /// change.
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()>;
+
+    /// Where what is done to it is [counted](crate::counts); a file that is none of the operating system's counts
+    /// nothing.
+    fn counts(&self) -> Option<&FileCounts> {
+        None
+    }
 
     /// What offsets, lengths and buffer addresses must be multiples of, in bytes: 1 unless opened
     /// [direct](OpenMode::direct).

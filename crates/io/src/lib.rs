@@ -21,6 +21,7 @@
 mod affinity;
 mod aligned;
 mod batch;
+pub mod counts;
 mod crew;
 mod fault;
 mod file;

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, FallocateFlags, StatxFlags, statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
+use crate::counts::FileCounts;
 use crate::file::{
     Creation, Descriptor, DirLock, File, FileSystem, NotAtomic, OpenMode, past_the_end, refused_atomic,
 };
@@ -185,7 +186,10 @@ fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
     let sync_flag = if rule.is_each_write() { libc::O_DSYNC } else { 0 };
     options.custom_flags(direct_flag | sync_flag);
     match options.open(path) {
-        Ok(file) => Ok(OsFile { file, rule, alignment: if direct { DIRECT_IO_ALIGNMENT } else { 1 } }),
+        Ok(file) => {
+            let alignment = if direct { DIRECT_IO_ALIGNMENT } else { 1 };
+            Ok(OsFile { file, rule, alignment, counts: FileCounts::default() })
+        }
         // A file system without direct I/O says EINVAL, after creating the file.
         Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => {
             let is_new = mode.creation() == Creation::CreateNew;
@@ -200,6 +204,7 @@ struct OsFile {
     file: fs::File,
     rule: SyncRule,
     alignment: usize,
+    counts: FileCounts,
 }
 
 impl OsFile {
@@ -210,6 +215,10 @@ impl OsFile {
 }
 
 impl File for OsFile {
+    fn counts(&self) -> Option<&FileCounts> {
+        Some(&self.counts)
+    }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let read = if self.is_misaligned(buf) {
             let mut aligned = AlignedBuf::zeroed(buf.len());

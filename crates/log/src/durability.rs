@@ -38,6 +38,7 @@ use std::thread::Thread;
 
 use palisade_base::{Event, Lsn};
 use palisade_io::Syncing;
+use palisade_io::counts::{self, FileUse};
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
@@ -316,6 +317,7 @@ impl Log {
             return;
         }
         let before = self.config.clock.monotonic();
+        let mut begun = before;
         let last = unsynced.last().map_or(0, |(number, _)| *number);
         for (number, file) in unsynced {
             metrics::SYNCS.increment();
@@ -328,8 +330,11 @@ impl Log {
                 self.fail("sync the log", error);
                 return;
             }
+            let ended = self.config.clock.monotonic();
+            counts::count_sync(&*file, FileUse::Log, ended - begun);
+            begun = ended;
         }
-        let after = self.config.clock.monotonic();
+        let after = begun;
         metrics::FLUSHES.increment();
         let milliseconds = self.durability.averages.note(after, after - before, written.since(durable));
         metrics::FLUSH_TIME.add(milliseconds);

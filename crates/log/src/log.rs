@@ -11,13 +11,13 @@
 //!
 //! Lock order: checkpoint file, then writer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use std::thread::JoinHandle;
 
 use palisade_base::{Attempt, Blocked, Lsn};
-use palisade_io::FileSystem;
+use palisade_io::{File, FileSystem};
 
 use crate::admission::{Admission, Granted, HELD};
 use crate::checkpoint::{self, Checkpoint, CheckpointFile};
@@ -653,6 +653,11 @@ impl Log {
     /// What tells this log from others.
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// The log's files, with their paths.
+    pub fn files(&self) -> Vec<(PathBuf, Arc<dyn File>)> {
+        self.writer.lock().segments.listed()
     }
 
     /// Bytes of the log's files, and what they are to come to.

@@ -245,6 +245,12 @@ impl Segments {
         (position < segment.end()).then_some(segment)
     }
 
+    /// Those that are used or will be, with their paths.
+    pub(crate) fn listed(&self) -> Vec<(PathBuf, Arc<dyn File>)> {
+        let all = self.files.iter().chain(&self.named);
+        all.map(|segment| (self.path(segment.place.number), segment.file.clone())).collect()
+    }
+
     /// The segment that `position` lies in or would lie in, at the end of what can be used.
     pub(crate) fn place_of(&self, position: u64) -> Place {
         let next = || self.files.back().map_or(self.first, Segment::following);

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use palisade_base::Lsn;
+use palisade_io::counts::{self, FileUse};
 use palisade_io::{AlignedBuf, File};
 
 use crate::group::{self, GroupHeader};
@@ -165,6 +166,7 @@ impl Writer {
         let written = file.write_at(&self.buffer[..padded], offset);
         metrics::PENDING_WRITES.subtract(1);
         written?;
+        counts::count_write(&*file, FileUse::Log, padded as u64);
         if self.unsynced.last().is_none_or(|(last, _)| *last != number) {
             self.unsynced.push((number, file));
         }

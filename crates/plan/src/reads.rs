@@ -73,6 +73,26 @@ pub fn reach(access: &Access) -> Reach {
     }
 }
 
+/// Whether a table is read as it lies, not in the order of an index.
+pub fn is_table_scan(access: &Access) -> bool {
+    access.index == 0 && !access.backward && !access.covering && reach(access) == Reach::Whole
+}
+
+/// The index by which rows of a table are found; `None` where the table is read as it lies.
+pub fn index_of(access: &Access) -> Option<usize> {
+    (!is_table_scan(access)).then_some(access.index)
+}
+
+/// The index by which the rows of a slot are found; `None` where they are not, or by none or by several.
+pub fn index_of_slot(root: &Operator, of: usize) -> Option<usize> {
+    match root {
+        Operator::Scan { slot, access, .. } if *slot == of => index_of(access),
+        // Its inputs place the rows in the same slot.
+        Operator::IndexMerge { .. } => None,
+        _ => root.inputs().iter().find_map(|input| index_of_slot(input, of)),
+    }
+}
+
 /// Whether all rows of a scan can be counted without being read.
 pub fn is_countable(plan: &Operator) -> bool {
     match plan {

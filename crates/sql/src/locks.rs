@@ -126,6 +126,7 @@ impl Sql {
         };
         let named = entries.iter().map(|entry| (entry.name.clone(), share(entry)));
         let mut locks = TableLocks::new(self.engine(), named.chain(relatives));
+        locks.set_owner(session.state.connection_id);
         acquire_metadata(&**self.host(), session, || locks.acquire()).await?;
         let dictionary = self.engine().dictionary();
         for LockedTable { name, .. } in &entries {
@@ -178,6 +179,7 @@ impl Sql {
         }
         if session.locks.as_ref().is_none_or(|locks| !locks.has_global()) {
             let mut global = TableLocks::of_everything_but(self.engine(), log_tables::names().into());
+            global.set_owner(session.state.connection_id);
             acquire_metadata(&**self.host(), session, || global.acquire()).await?;
             session.locks.get_or_insert_default().hold_global(global);
         }

@@ -44,8 +44,10 @@
 use std::cmp::Ordering;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use palisade_base::{PageId, PageNo, SpaceId};
+use palisade_io::counts::{self, FileUse};
 use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -313,6 +315,7 @@ impl MapFile {
         let _pending = UnderWay::begin(&metrics::OS_PENDING_FSYNCS, 1);
         self.map.sync_contents().map_err(sink::sync_failed)?;
         metrics::OS_DATA_FSYNCS.increment();
+        counts::count_sync(&*self.map, FileUse::Data, Duration::ZERO);
         Ok(())
     }
 

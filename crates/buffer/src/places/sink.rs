@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use palisade_base::{Lsn, SpaceId};
+use palisade_io::counts::FileUse;
 use palisade_io::{AlignedBuf, Extent, File, IoPool, Write, WriteQueue};
 use palisade_log::{Credit, Log};
 use parking_lot::{Mutex, RwLock};
@@ -248,7 +249,7 @@ impl OutOfPlace {
         self.buffers.lock().extend(gathered.bytes);
         match with_log {
             _ if makes(Planted::DataIsNotSynced) => Ok(()),
-            true => sink::sync(queue, &files),
+            true => sink::sync(queue, &files, FileUse::Data),
             // The map says it next, which nothing else vouches for.
             false => files.iter().try_for_each(|file| file.sync_contents()).map_err(sink::sync_failed),
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use palisade_base::PageNo;
+use palisade_io::counts::{self, FileUse};
 use palisade_io::{Part, Read};
 use smallvec::SmallVec;
 
@@ -87,7 +88,9 @@ impl Space {
         match outcome {
             Ok(()) => {
                 metrics::BUFFER_PAGES_READ.add(run.len() as u64);
-                metrics::BUFFER_DATA_READS.add(run.iter().map(|wanted| wanted.len as u64).sum());
+                let bytes = run.iter().map(|wanted| wanted.len as u64).sum();
+                metrics::BUFFER_DATA_READS.add(bytes);
+                counts::count_read(&*self.file, FileUse::Data, bytes);
                 run.into_iter().for_each(|Wanted { page, frame, .. }| {
                     self.publish(page, frame, self.verify(page, frame));
                 });

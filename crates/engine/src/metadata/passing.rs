@@ -34,6 +34,8 @@ pub(super) struct LockNo(u64);
 
 /// What a transaction asks for.
 pub(super) struct Asked {
+    /// The id of the table.
+    pub(super) table: u64,
     pub(super) gate: Arc<Gate>,
     pub(super) usage: Use,
     /// It reads the table already.
@@ -79,6 +81,12 @@ impl Passing {
         waits.next += 1;
         waits.locks.insert(number, Noted { tables, is_held: false });
         number
+    }
+
+    /// What each transaction has last been refused, for those who look at locks: the id of the table, and what for.
+    pub(super) fn refused(&self) -> Vec<(SessionNo, u64, Use)> {
+        let waits = self.0.lock();
+        waits.asking.iter().map(|(session, asked)| (*session, asked.table, asked.usage)).collect()
     }
 
     /// The lock has opened its gates.

@@ -147,6 +147,7 @@ impl Sql {
             return Ok(found);
         }
         let mut locks = TableLocks::new(self.engine(), [(name.clone(), Share::Reading)]);
+        locks.set_owner(session.state.connection_id);
         acquire_metadata(&**self.host(), session, || locks.acquire()).await?;
         let table = self.engine().dictionary().table(&name.schema, &name.table)?.clone();
         self.check_now(session, &table, options, Some(&locks)).await

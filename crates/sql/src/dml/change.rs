@@ -60,6 +60,8 @@ impl ChangePlan {
 struct Target {
     table: Arc<Table>,
     slot: usize,
+    /// The index by which its rows are found, if it is one.
+    index: Option<usize>,
     /// UPDATE's assignments; none for DELETE.
     assignments: Vec<(usize, Cell)>,
     /// An assignment reads a column assigned before it, and is to see what it was assigned.

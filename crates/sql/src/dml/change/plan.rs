@@ -13,6 +13,7 @@ use palisade_plan::bind::{Binder, CommonTable};
 use palisade_plan::join::{Joining, WantedOrder};
 use palisade_plan::logical::{JoinTree, Order};
 use palisade_plan::purpose::{Change, Purpose};
+use palisade_plan::reads::index_of_slot;
 use palisade_plan::rewritten::{Writer, name};
 use palisade_plan::rules::outer_to_inner;
 use palisade_plan::{Operator, Plan, Query};
@@ -186,13 +187,13 @@ fn target(binder: &mut Binder<'_>, table: Arc<Table>, slot: usize) -> SqlResult<
     *binder.scope() = outer;
     let (rules, family) = (bound?, family(binder, &table)?);
     let assignments = Vec::new();
-    Ok(Target { table, slot, assignments, sequential: false, is_shared: false, rules, family })
+    Ok(Target { table, slot, index: None, assignments, sequential: false, is_shared: false, rules, family })
 }
 
 fn finish_change(
     mut binder: Binder<'_>,
     mut tree: JoinTree,
-    targets: Vec<Target>,
+    mut targets: Vec<Target>,
     clauses: Clauses<'_>,
 ) -> SqlResult<ChangePlan> {
     let Clauses { filter, order_by, limit, ignore, single } = clauses;
@@ -298,6 +299,9 @@ fn finish_change(
         collects: collect,
     });
     let mut plan = Plan { purpose, ..plan };
+    if let Some(query) = &plan.query {
+        targets.iter_mut().for_each(|target| target.index = index_of_slot(&query.root, target.slot));
+    }
     if let (Some(told), Some(text)) = (&mut plan.told, told) {
         told.text = text;
     }

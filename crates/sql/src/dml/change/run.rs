@@ -7,7 +7,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{RowView, Value, ValueRef};
 use palisade_engine::{
-    Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
+    Error as EngineError, LockMode, LockWait, ReadMode, RowAccess, RowBuf, RowStamp, Table, UpdateOutcome,
 };
 use palisade_exec::run::{drive, end_row};
 use palisade_exec::scan::clustered_key;
@@ -160,8 +160,12 @@ impl<'p> ChangeRun<'p> {
                         let original = || Slot::Row { table: table.clone(), bytes, stamp };
                         self.originals.entry(key).or_insert_with(original);
                     }
-                    let work = if plan.is_update { Work::HandlerUpdate } else { Work::HandlerDelete };
+                    let (work, access) = match plan.is_update {
+                        true => (Work::HandlerUpdate, RowAccess::Update),
+                        false => (Work::HandlerDelete, RowAccess::Delete),
+                    };
                     cx.execution.work.add(work, 1);
+                    table.usage().count(target.index, access, 1);
                     return Ok(());
                 }
             }

@@ -8,7 +8,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, Value};
-use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
+use palisade_engine::{Error as EngineError, LockMode, RowAccess, RowBuf, UpdateOutcome};
 use palisade_exec::ExecContext;
 use palisade_exec::run::drive;
 use palisade_exec::store::in_table;
@@ -47,6 +47,7 @@ impl InsertRun<'_> {
         if strength == LockMode::Exclusive {
             // MySQL's engine finds and locks the row that stops an INSERT within the call that inserts
             cx.execution.work.add(Work::HandlerReadKey, 1);
+            table.usage().count(Some(index), RowAccess::Fetch, 1);
         }
         collision::read_locked(cx, table, index, &search, strength, found).await
     }
@@ -92,6 +93,7 @@ impl InsertRun<'_> {
                 match outcome {
                     Some(UpdateOutcome::Done) => {
                         cx.execution.work.add(Work::HandlerUpdate, 1);
+                        table.usage().count(Some(index), RowAccess::Update, 1);
                         family.after_replace(cx, &old, values).await?;
                         return Ok(Replaced::Updated);
                     }
@@ -113,6 +115,7 @@ impl InsertRun<'_> {
             .await?;
             if outcome == UpdateOutcome::Done {
                 cx.execution.work.add(Work::HandlerDelete, 1);
+                table.usage().count(Some(index), RowAccess::Delete, 1);
                 if let Some(family) = &self.plan.family {
                     let old = view(table, found.row())?.to_values();
                     family.after_replace(cx, &old, values).await?;
@@ -187,6 +190,7 @@ impl InsertRun<'_> {
             match outcome {
                 Ok(UpdateOutcome::Done) => {
                     cx.execution.work.add(Work::HandlerUpdate, 1);
+                    table.usage().count(Some(index), RowAccess::Update, 1);
                     if let Some(family) = &plan.family {
                         family.after_update(cx, &old, &new).await?;
                     }

@@ -6,7 +6,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, SqlType, Value};
-use palisade_engine::{Error as EngineError, RowsToCome};
+use palisade_engine::{Error as EngineError, RowAccess, RowsToCome, TableAccess};
 use palisade_exec::run::{drive, end_row};
 use palisade_exec::store::in_table;
 use palisade_exec::{ExecContext, State};
@@ -117,6 +117,7 @@ impl<'p> InsertRun<'p> {
 
     pub(super) async fn all(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
+        plan.table.usage().count_use(TableAccess::Write);
         let Some(query) = &plan.plan.query else {
             let total = plan.rows.len() as u64;
             for (number, cells) in plan.rows.iter().enumerate() {
@@ -381,6 +382,7 @@ impl<'p> InsertRun<'p> {
         encode_row(cx, table, value_in(&values), &mut self.encoded).await?;
         loop {
             cx.execution.work.add(Work::HandlerWrite, 1);
+            table.usage().count(None, RowAccess::Insert, 1);
             let encoded = &self.encoded;
             let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
                 Ok(()) => Ok(None),
