@@ -11,6 +11,7 @@
 //! | [`check`] | CHECK TABLE |
 //! | [`temporary`] | temporary files of statements |
 //! | [`metadata`] | metadata locks: a table in use is not dropped |
+//! | `usage`, `open_files` | how often rows of a table, and files, are accessed |
 //! | [`ddl`] | what changes the dictionary, each change crash-atomic |
 //! | [`xa`] | XA: prepared transactions |
 //! | [`statistics`], `sample` | row counts, selectivities and some rows for the planner |

@@ -43,8 +43,8 @@ pub fn reset_file_totals() {
 }
 
 impl Engine {
-    /// Files of pages, of the redo log and of the doublewrite area. Maps of where pages are, and temporary files,
-    /// are not among them.
+    /// Files of pages, of the redo log and of the doublewrite area. Maps of where pages are, and temporary
+    /// files, are not among them.
     pub fn list_open_files(&self) -> Vec<OpenFile> {
         let directory =
             |configured: &Option<PathBuf>| configured.clone().unwrap_or(self.files.datadir.clone());

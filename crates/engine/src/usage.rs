@@ -1,22 +1,23 @@
 //! How often rows of a table are read and changed, by index.
 //!
-//! MySQL shows these counts in `performance_schema.table_io_waits_summary_by_index_usage`, and tools find unused
-//! indexes by them. A scan counts its rows in memory of its own and adds the sum here when it ends; what reads or
-//! changes a single row adds one. So a count is what statements have consumed, not what a batch has read ahead.
+//! MySQL shows these counts in `performance_schema.table_io_waits_summary_by_index_usage`, and tools find
+//! unused indexes by them. A scan counts its rows in memory of its own and adds the sum here when it ends;
+//! what reads or changes a single row adds one. So a count is what statements have consumed, not what a batch
+//! has read ahead.
 //!
 //! ```text
 //! shard of the counting thread ─► [ no index | index 0 ] [ index 1 | index 2 ] ...
 //!                                   32 bytes   32 bytes    a cache line each
 //! ```
 //!
-//! The last place of a shard counts how often statements have begun to use the table, for reading and for writing:
-//! MySQL's external locks of a table, of which no statement waits for another's.
+//! The last place of a shard counts how often statements have begun to use the table, for reading and for
+//! writing: MySQL's external locks of a table, of which no statement waits for another's.
 //!
-//! A thread adds to the cache lines of its own [shard](palisade_base::metric::own_shard), so that workers do not
-//! take lines from each other; the reader sums up. A table that no statement has used has no shards.
+//! A thread adds to the cache lines of its own [shard](palisade_base::metric::own_shard), so that workers do
+//! not take lines from each other; the reader sums up. A table that no statement has used has no shards.
 //!
-//! The counts are those of a definition: they begin at 0 when the table is redefined, as in MySQL, and when the
-//! server starts.
+//! The counts are those of a definition: they begin at 0 when the table is redefined, as in MySQL, and when
+//! the server starts.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -128,8 +128,8 @@ pub trait File: Send + Sync {
     /// change.
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()>;
 
-    /// Where what is done to it is [counted](crate::counts); a file that is none of the operating system's counts
-    /// nothing.
+    /// Where what is done to it is [counted](crate::counts); a file that is none of the operating system's
+    /// counts nothing.
     fn counts(&self) -> Option<&FileCounts> {
         None
     }

@@ -14,7 +14,8 @@
 //! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O
 //! accepts. [`IoPool`] is where blocking calls wait, so that no worker does, and reads; [`WriteQueue`] has
 //! many writes under way for one thread. Both use io_uring where the kernel has it. [`Placement`] is which
-//! processors a thread may run on. [`heap`] counts the memory that a task holds.
+//! processors a thread may run on. [`heap`] counts the memory that a task holds, [`counts`] what is done to
+//! files.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
 

@@ -35,6 +35,12 @@ pub enum ColumnType {
     },
     Float,
     Double,
+    /// DOUBLE(M,D).
+    DoubleDigits {
+        precision: u8,
+        scale: u8,
+    },
+    Date,
     DateTime {
         fsp: u8,
     },
@@ -82,6 +88,10 @@ impl ColumnType {
             }
             ColumnType::Float => SqlType::Float { unsigned: false, digits: None },
             ColumnType::Double => SqlType::DOUBLE,
+            ColumnType::DoubleDigits { precision, scale } => {
+                SqlType::Double { unsigned: false, digits: Some((precision, scale)) }
+            }
+            ColumnType::Date => SqlType::Date,
             ColumnType::DateTime { fsp } => SqlType::DateTime { fsp },
             ColumnType::Timestamp { fsp } => SqlType::Timestamp { fsp },
             ColumnType::Char { length, collation } => SqlType::Char { length, collation },
@@ -160,11 +170,14 @@ impl ColumnDecl {
         column
     }
 
-    /// What it names, by its name: MySQL's tables of information_schema are consistent in that.
+    /// What it names, by its name: MySQL's tables of information_schema and performance_schema are consistent
+    /// in that.
     pub fn named(&self) -> Option<Named> {
         match self.name {
-            "TABLE_SCHEMA" | "SCHEMA_NAME" | "CONSTRAINT_SCHEMA" | "INDEX_SCHEMA" => Some(Named::Schema),
-            "TABLE_NAME" => Some(Named::Table),
+            "TABLE_SCHEMA" | "SCHEMA_NAME" | "CONSTRAINT_SCHEMA" | "INDEX_SCHEMA" | "OBJECT_SCHEMA" => {
+                Some(Named::Schema)
+            }
+            "TABLE_NAME" | "OBJECT_NAME" => Some(Named::Table),
             _ => None,
         }
     }

@@ -134,6 +134,7 @@ macro_rules! column_decl {
 macro_rules! column_type {
     (tinyint [] []) => { $crate::column_type!(@int Tiny false) };
     (tinyint_unsigned [] []) => { $crate::column_type!(@int Tiny true) };
+    (smallint [] []) => { $crate::column_type!(@int Small false) };
     (smallint_unsigned [] []) => { $crate::column_type!(@int Small true) };
     (int [] []) => { $crate::column_type!(@int Int false) };
     (int_unsigned [] []) => { $crate::column_type!(@int Int true) };
@@ -145,11 +146,16 @@ macro_rules! column_type {
     };
     (float [] []) => { $crate::ColumnType::Float };
     (double [] []) => { $crate::ColumnType::Double };
+    (double [$precision:literal, $scale:literal] []) => {
+        $crate::ColumnType::DoubleDigits { precision: $precision, scale: $scale }
+    };
+    (date [] []) => { $crate::ColumnType::Date };
     (datetime [] []) => { $crate::ColumnType::DateTime { fsp: 0 } };
     (timestamp [] []) => { $crate::ColumnType::Timestamp { fsp: 0 } };
     (timestamp [$fsp:literal] []) => { $crate::ColumnType::Timestamp { fsp: $fsp } };
     (varbinary [$length:literal] []) => { $crate::ColumnType::VarBinary { length: $length } };
     (blob [] []) => { $crate::ColumnType::Blob { size: $crate::for_macros::LobSize::Normal } };
+    (longblob [] []) => { $crate::ColumnType::Blob { size: $crate::for_macros::LobSize::Long } };
     (json [] []) => { $crate::ColumnType::Json };
     (char [$length:literal] [$($collation:ident)?]) => {
         $crate::ColumnType::Char { length: $length, collation: $crate::column_type!(@in $($collation)?) }

@@ -52,6 +52,8 @@ pub struct Definition<O: Origin> {
     pub declaration: &'static TableDecl,
     /// Its rows, of which some may be left out that are not wanted.
     pub rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
+    /// What TRUNCATE TABLE does, if it may be said of it.
+    pub truncate: Option<for<'a> fn(&O::Source<'a>)>,
 }
 
 impl<O: Origin> Definition<O> {
@@ -60,12 +62,18 @@ impl<O: Origin> Definition<O> {
         declaration: &'static TableDecl,
         rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
     ) -> Definition<O> {
-        Definition { declaration, rows }
+        Definition { declaration, rows, truncate: None }
+    }
+
+    /// The same table, of which TRUNCATE TABLE does that.
+    pub const fn truncated_by(mut self, truncate: for<'a> fn(&O::Source<'a>)) -> Definition<O> {
+        self.truncate = Some(truncate);
+        self
     }
 
     /// A table of which there is never a row.
     pub const fn empty(declaration: &'static TableDecl) -> Definition<O> {
-        Definition { declaration, rows: |_, _| Box::new(std::iter::empty()) }
+        Definition::new(declaration, |_, _| Box::new(std::iter::empty()))
     }
 }
 
@@ -96,5 +104,12 @@ impl<O: Origin> Registry<O> {
     pub fn rows(&self, table: &TableDecl, source: &O::Source<'_>, wanted: &Wanted) -> Option<Rows> {
         let definition = self.all().find(|definition| std::ptr::eq(definition.declaration, table))?;
         Some((definition.rows)(source, wanted))
+    }
+
+    /// TRUNCATE TABLE; false if it may not be said of the table.
+    pub fn truncate(&self, table: &TableDecl, source: &O::Source<'_>) -> bool {
+        let definition = self.all().find(|definition| std::ptr::eq(definition.declaration, table));
+        let truncate = definition.and_then(|definition| definition.truncate);
+        truncate.map(|truncate| truncate(source)).is_some()
     }
 }

@@ -11,10 +11,11 @@
 //! down by when its client must have said something.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use palisade_base::sysvar::SessionSettings;
 use palisade_protocol::compression::Algorithm;
 use palisade_sql::session::{KillFlag, Killed};
 use palisade_sql::{Awaited, RunningStatement};
@@ -130,6 +131,8 @@ pub struct Connection {
     /// The reaper ended it.
     timed_out: AtomicBool,
     activity: Mutex<Activity>,
+    /// The values of its session's variables, as the session has last set them.
+    settings: Mutex<SessionSettings>,
     /// The plan that its statement is executed by, once it may be looked at.
     plan: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
@@ -274,6 +277,7 @@ impl Connections {
             stream: Mutex::default(),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
+            settings: Mutex::default(),
             plan: Mutex::default(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".to_owned(),
@@ -325,6 +329,19 @@ impl Connections {
         self.all.lock().by_id.get(&id).cloned()
     }
 
+    /// Those whose clients have logged in, by number.
+    pub fn admitted(&self) -> Vec<Arc<Connection>> {
+        self.all.lock().by_id.values().filter(|connection| connection.is_admitted()).cloned().collect()
+    }
+
+    /// The numbers of those whose statements wait for that.
+    pub fn waiting(&self, awaited: Awaited) -> HashSet<u64> {
+        let place = waiting_place(Some(awaited));
+        let all = self.all.lock();
+        let waiting = all.by_id.values().filter(|one| one.waiting.load(Ordering::Relaxed) == place);
+        waiting.map(|connection| connection.id).collect()
+    }
+
     /// Asks every connection to end.
     pub fn kill_all(&self) {
         for connection in self.all.lock().by_id.values() {
@@ -358,12 +375,17 @@ impl Connections {
         all.iter().map(line).collect()
     }
 
-    /// Every session counts from 0 with its next command, and the most connections are those of now.
-    pub fn start_counting_over(&self) {
-        let all = self.all.lock();
-        for connection in all.by_id.values() {
+    /// Every session counts from 0 with its next command.
+    pub fn count_over(&self) {
+        for connection in self.all.lock().by_id.values() {
             connection.before_command.fetch_or(Before::COUNT_OVER.0, Ordering::Relaxed);
         }
+    }
+
+    /// Every session counts from 0 with its next command, and the most connections are those of now.
+    pub fn start_counting_over(&self) {
+        self.count_over();
+        let all = self.all.lock();
         status::MAX_USED_CONNECTIONS.set(all.admitted as u64);
         self.most_at_seconds.store((variables::unix_micros() / 1_000_000) as u64, Ordering::Relaxed);
     }
@@ -420,6 +442,17 @@ const CONNECT: &str = "Connect";
 const WAITING: [&str; 4] = ["waiting", "Waiting for table metadata lock", "User lock", "User sleep"];
 /// The place of no such state.
 const AT_WORK: u8 = u8::MAX;
+
+/// The place of what is waited for.
+fn waiting_place(awaited: Option<Awaited>) -> u8 {
+    match awaited {
+        None => AT_WORK,
+        Some(Awaited::Others | Awaited::Machine) => 0,
+        Some(Awaited::MetadataLock) => 1,
+        Some(Awaited::NamedLock) => 2,
+        Some(Awaited::Time) => 3,
+    }
+}
 
 impl Connection {
     /// The connection is served by `task`: interruptions wake it.
@@ -523,14 +556,7 @@ impl Connection {
 
     /// What its statement waits for, if it does.
     pub fn waits_for(&self, awaited: Option<Awaited>) {
-        let place = match awaited {
-            None => AT_WORK,
-            Some(Awaited::Others | Awaited::Machine) => 0,
-            Some(Awaited::MetadataLock) => 1,
-            Some(Awaited::NamedLock) => 2,
-            Some(Awaited::Time) => 3,
-        };
-        self.waiting.store(place, Ordering::Relaxed);
+        self.waiting.store(waiting_place(awaited), Ordering::Relaxed);
     }
 
     /// What it does, with so many bytes of the statement's text.
@@ -587,6 +613,21 @@ impl Connection {
     /// The account that the client has logged in to.
     pub fn account(&self) -> AccountName {
         AccountName::of_session(&self.activity.lock().account)
+    }
+
+    /// Its session's variables have these values now: others may look at them.
+    pub fn show_settings(&self, settings: &SessionSettings) {
+        *self.settings.lock() = settings.clone();
+    }
+
+    /// The values of its session's variables.
+    pub fn settings(&self) -> SessionSettings {
+        self.settings.lock().clone()
+    }
+
+    /// Whether its client has logged in.
+    pub fn is_admitted(&self) -> bool {
+        self.is_admitted.load(Ordering::Relaxed)
     }
 
     /// The current database has changed.

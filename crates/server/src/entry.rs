@@ -188,6 +188,7 @@ pub(crate) fn session_of(
     if let Some(number) = login.collation {
         session_variables::assign_client_collation(&mut session, number);
     }
+    connection.show_settings(&session.state.settings);
     session
 }
 
@@ -214,5 +215,6 @@ pub(crate) fn fresh_session(
         session.state.settings.set(sysvar::WAIT_TIMEOUT, limit);
     }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
+    connection.show_settings(&session.state.settings);
     session
 }

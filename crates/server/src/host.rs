@@ -353,6 +353,9 @@ impl SystemVariables for ServerHost {
         }
         if scope == Scope::Session {
             session.changed_settings.push(id);
+            if let Some(connection) = self.connections.get(session.state.connection_id) {
+                connection.show_settings(&session.state.settings);
+            }
         }
         Ok(())
     }
@@ -423,6 +426,10 @@ impl VirtualTables for ServerHost {
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows {
         let rows = virtual_tables::REGISTRY.rows(table, &virtual_tables::Source::new(self, session), wanted);
         rows.unwrap_or_else(|| Box::new(std::iter::empty()))
+    }
+
+    fn truncate_virtual_table(&self, session: SessionView<'_>, table: &TableDecl) -> bool {
+        virtual_tables::REGISTRY.truncate(table, &virtual_tables::Source::new(self, session))
     }
 }
 

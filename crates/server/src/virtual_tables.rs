@@ -4,26 +4,40 @@
 //! |---|---|
 //! | `processes` | PROCESSLIST, threads, connection attributes |
 //! | `variables` | system variables, where their values come from, status counters |
+//! | `by_session` | what sessions have set and counted |
 //! | `accounts` | privileges and attributes of accounts |
 //! | `metrics` | INNODB_METRICS, RESOURCE_GROUPS |
 //! | `buffer_pool` | what is in the buffer pool |
 //! | [`locks`] | INNODB_TRX, data_locks, data_lock_waits |
+//! | `metadata_locks` | metadata_locks, table_handles |
+//! | `table_waits` | table_io_waits_summary_..., table_lock_waits_summary_by_table |
+//! | `file_waits`, `memory` | what is done to files, waits, accounts of memory |
 //! | `kept_plans` | the plans that statements keep |
 //! | `error_log` | error_log |
 //! | `host_cache` | host_cache, which is empty |
 //! | `tls` | tls_channel_status |
+//! | `redo` | log_status, performance_timers |
+//! | `replication_state`, `absent_instruments` | those of performance_schema that hold nothing |
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 
+mod absent_instruments;
 mod accounts;
 mod buffer_pool;
+mod by_session;
 mod error_log;
+mod file_waits;
 mod host_cache;
 mod kept_plans;
 pub mod locks;
+mod memory;
+mod metadata_locks;
 mod metrics;
 mod processes;
+mod redo;
 mod replication;
+mod replication_state;
 mod system;
+mod table_waits;
 mod tls;
 mod variables;
 
@@ -65,11 +79,19 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         buffer_pool::TABLES,
         kept_plans::TABLES,
         locks::TABLES,
+        metadata_locks::TABLES,
+        table_waits::TABLES,
+        file_waits::TABLES,
+        memory::TABLES,
         variables::TABLES,
         accounts::TABLES,
         error_log::TABLES,
         host_cache::TABLES,
         tls::TABLES,
+        by_session::TABLES,
+        redo::TABLES,
+        replication_state::TABLES,
+        absent_instruments::TABLES,
     ],
     unlisted: &[system::TABLES, replication::TABLES],
 };

@@ -179,6 +179,11 @@ pub trait VirtualTables: Send + Sync {
 
     /// The rows of a virtual table that the server provides; rows that are not wanted may be left out.
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows;
+
+    /// TRUNCATE TABLE of a virtual table that the server provides; false if it may not be said of it.
+    fn truncate_virtual_table(&self, _session: SessionView<'_>, _table: &TableDecl) -> bool {
+        false
+    }
 }
 
 /// A part of a statement that runs beside it.

@@ -38,6 +38,7 @@ mod question;
 pub mod rows;
 mod stored;
 pub mod table;
+mod truncate;
 pub mod types;
 
 use std::sync::Arc;
@@ -178,6 +179,7 @@ impl Ddl<'_> {
 
     /// Acquires exclusive locks, within `lock_wait_timeout`.
     async fn acquire(&self, mut lock: ExclusiveLock) -> SqlResult<ExclusiveLock> {
+        lock.set_owner(self.session.state.connection_id);
         crate::locks::acquire_metadata(self.host, self.session, || lock.acquire()).await?;
         Ok(lock)
     }
@@ -463,17 +465,6 @@ impl Ddl<'_> {
         for name in shown {
             self.session.state.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
         }
-        Ok(Completion::default())
-    }
-
-    async fn truncate(&mut self, name: &ObjectName) -> SqlResult<Completion> {
-        let name = self.qualify(name)?;
-        let lock = self.lock([name.clone()]).await?;
-        self.table(&name)?;
-        if self.session.state.variables.foreign_key_checks {
-            foreign::check_truncate(&self.engine.dictionary(), &name)?;
-        }
-        self.engine.truncate_table(&lock, &name).await?;
         Ok(Completion::default())
     }
 

@@ -1,9 +1,9 @@
 //! Metadata locks as others may look at them: `performance_schema.metadata_locks`.
 //!
-//! Locks by name (DDL, LOCK TABLES, FLUSH TABLES WITH READ LOCK) are listed from when they are asked for until they are
-//! given up; a list behind a mutex, since they are few. What transactions use is read from their pins, so that a
-//! reader pays nothing for being seen. What a transaction waits for is what it was last refused: it may have given up
-//! since, and the caller has to know whether its session waits.
+//! Locks by name (DDL, LOCK TABLES, FLUSH TABLES WITH READ LOCK) are listed from when they are asked for
+//! until they are given up; a list behind a mutex, since they are few. What transactions use is read from
+//! their pins, so that a reader pays nothing for being seen. What a transaction waits for is what it was last
+//! refused: it may have given up since, and the caller has to know whether its session waits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ pub struct MetadataLock {
     pub object: MetadataObject,
     /// What it keeps others from.
     pub strength: LockStrength,
-    /// Whether it is held. A lock of a transaction that is not was asked for last, and may be waited for no more.
+    /// Whether it is held. A lock of a transaction that is not was asked for last, and may be waited for no
+    /// more.
     pub is_granted: bool,
     /// A transaction's, not one by name.
     pub is_transactions: bool,
@@ -108,7 +109,7 @@ impl Requests {
                 is_granted,
                 is_transactions: false,
                 owner,
-                number: BY_NAME | number << 16 | place,
+                number: BY_NAME | (number << 16) | place,
             };
             (0..).zip(&request.objects).map(lock).collect::<Vec<_>>()
         };
@@ -169,7 +170,7 @@ impl Engine {
                 is_granted,
                 is_transactions: true,
                 owner: self.trx.look(session).owner,
-                number: u64::from(session.0) << 16 | place as u64,
+                number: (u64::from(session.0) << 16) | place as u64,
             })
         };
         for session in (0..locks.sessions.load(Ordering::Acquire) as u32).map(SessionNo) {

@@ -83,7 +83,8 @@ impl Passing {
         number
     }
 
-    /// What each transaction has last been refused, for those who look at locks: the id of the table, and what for.
+    /// What each transaction has last been refused, for those who look at locks: the id of the table, and
+    /// what for.
     pub(super) fn refused(&self) -> Vec<(SessionNo, u64, Use)> {
         let waits = self.0.lock();
         waits.asking.iter().map(|(session, asked)| (*session, asked.table, asked.usage)).collect()

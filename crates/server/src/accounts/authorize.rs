@@ -30,7 +30,16 @@ const READABLE_BY_ALL: &[&str] = &[
     "global_status",
     "session_status",
     "session_account_connect_attrs",
+    "persisted_variables",
+    "variables_info",
+    "variables_metadata",
+    "global_variable_attributes",
 ];
+
+/// The table of performance_schema for those who copy the data directory, and the privilege that they need
+/// for it.
+const LOG_STATUS: &str = "log_status";
+const COPIES_DATA: &str = "BACKUP_ADMIN";
 
 /// The privilege that protects accounts from those without it.
 const SYSTEM_USER: &str = "SYSTEM_USER";
@@ -181,7 +190,13 @@ impl<'a> Asker<'a> {
             Access::Replace => Privileges::INSERT | Privileges::DELETE,
             Access::Lock => return self.check_locks(&name),
         };
-        self.on_table(&name, needed)
+        self.on_table(&name, needed)?;
+        match database.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && table.eq_ignore_ascii_case(LOG_STATUS) {
+            true if !self.has_dynamic(COPIES_DATA) => {
+                Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, COPIES_DATA))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether it may lock a table's rows against others, which SELECT alone does not give: 1142 if not.

@@ -83,6 +83,11 @@ impl TransactionSubject {
         self.statement.as_ref().map_or(Value::Null, kept)
     }
 
+    /// None between two statements.
+    fn tables_in_use(&self) -> usize {
+        if self.statement.is_some() { self.transaction.tables } else { 0 }
+    }
+
     /// Such a statement says neither BEGIN nor what it changes.
     fn is_single_read(&self) -> bool {
         let transaction = &self.transaction;
@@ -115,8 +120,8 @@ virtual_table! {
         trx_mysql_thread_id: bigint_unsigned not null default "" => Value::UInt(it.transaction.owner),
         trx_query: varchar(1024) default "" => it.statement(),
         trx_operation_state: varchar(64) default "" => Value::Null,
-        trx_tables_in_use: bigint_unsigned not null default "" => Value::UInt(it.transaction.tables as u64),
-        trx_tables_locked: bigint_unsigned not null default "" => Value::UInt(it.transaction.tables as u64),
+        trx_tables_in_use: bigint_unsigned not null default "" => Value::UInt(it.tables_in_use() as u64),
+        trx_tables_locked: bigint_unsigned not null default "" => Value::UInt(it.transaction.tables_locked as u64),
         trx_lock_structs: bigint_unsigned not null default "" => Value::UInt(it.transaction.row_locks),
         trx_lock_memory_bytes: bigint_unsigned not null default "" => Value::UInt(it.transaction.lock_bytes),
         trx_rows_locked: bigint_unsigned not null default "" => Value::UInt(it.transaction.row_locks),

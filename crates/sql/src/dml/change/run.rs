@@ -40,6 +40,16 @@ pub struct ChangeRun<'p> {
     new: Vec<u8>,
 }
 
+/// Counts a row that was changed.
+fn count(cx: &mut ExecContext<'_, '_>, plan: &ChangePlan, target: &Target) {
+    let (work, access) = match plan.is_update {
+        true => (Work::HandlerUpdate, RowAccess::Update),
+        false => (Work::HandlerDelete, RowAccess::Delete),
+    };
+    cx.execution.work.add(work, 1);
+    target.table.usage().count(target.index, access, 1);
+}
+
 impl<'p> ChangeRun<'p> {
     pub fn new(plan: &'p ChangePlan) -> ChangeRun<'p> {
         ChangeRun {
@@ -160,12 +170,7 @@ impl<'p> ChangeRun<'p> {
                         let original = || Slot::Row { table: table.clone(), bytes, stamp };
                         self.originals.entry(key).or_insert_with(original);
                     }
-                    let (work, access) = match plan.is_update {
-                        true => (Work::HandlerUpdate, RowAccess::Update),
-                        false => (Work::HandlerDelete, RowAccess::Delete),
-                    };
-                    cx.execution.work.add(work, 1);
-                    table.usage().count(target.index, access, 1);
+                    count(cx, plan, target);
                     return Ok(());
                 }
             }

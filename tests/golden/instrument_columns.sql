@@ -1,0 +1,64 @@
+-- The columns of performance_schema's tables that are not about statements: names, types, nullability, defaults and keys.
+SHOW COLUMNS FROM performance_schema.binary_log_transaction_compression_stats;
+SHOW COLUMNS FROM performance_schema.cond_instances;
+SHOW COLUMNS FROM performance_schema.events_waits_current;
+SHOW COLUMNS FROM performance_schema.events_waits_history;
+SHOW COLUMNS FROM performance_schema.events_waits_history_long;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_by_account_by_event_name;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_by_host_by_event_name;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_by_instance;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_by_thread_by_event_name;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_by_user_by_event_name;
+SHOW COLUMNS FROM performance_schema.events_waits_summary_global_by_event_name;
+SHOW COLUMNS FROM performance_schema.file_instances;
+SHOW COLUMNS FROM performance_schema.file_summary_by_event_name;
+SHOW COLUMNS FROM performance_schema.file_summary_by_instance;
+SHOW COLUMNS FROM performance_schema.global_variable_attributes;
+SHOW COLUMNS FROM performance_schema.innodb_redo_log_files;
+SHOW COLUMNS FROM performance_schema.keyring_component_status;
+SHOW COLUMNS FROM performance_schema.keyring_keys;
+SHOW COLUMNS FROM performance_schema.log_status;
+SHOW COLUMNS FROM performance_schema.memory_summary_by_account_by_event_name;
+SHOW COLUMNS FROM performance_schema.memory_summary_by_host_by_event_name;
+SHOW COLUMNS FROM performance_schema.memory_summary_by_thread_by_event_name;
+SHOW COLUMNS FROM performance_schema.memory_summary_by_user_by_event_name;
+SHOW COLUMNS FROM performance_schema.memory_summary_global_by_event_name;
+SHOW COLUMNS FROM performance_schema.metadata_locks;
+SHOW COLUMNS FROM performance_schema.mutex_instances;
+SHOW COLUMNS FROM performance_schema.objects_summary_global_by_type;
+SHOW COLUMNS FROM performance_schema.performance_timers;
+SHOW COLUMNS FROM performance_schema.prepared_statements_instances;
+SHOW COLUMNS FROM performance_schema.replication_applier_configuration;
+SHOW COLUMNS FROM performance_schema.replication_applier_filters;
+SHOW COLUMNS FROM performance_schema.replication_applier_global_filters;
+SHOW COLUMNS FROM performance_schema.replication_applier_status;
+SHOW COLUMNS FROM performance_schema.replication_applier_status_by_coordinator;
+SHOW COLUMNS FROM performance_schema.replication_applier_status_by_worker;
+SHOW COLUMNS FROM performance_schema.replication_asynchronous_connection_failover;
+SHOW COLUMNS FROM performance_schema.replication_asynchronous_connection_failover_managed;
+SHOW COLUMNS FROM performance_schema.replication_connection_configuration;
+SHOW COLUMNS FROM performance_schema.replication_connection_status;
+SHOW COLUMNS FROM performance_schema.replication_group_member_stats;
+SHOW COLUMNS FROM performance_schema.replication_group_members;
+SHOW COLUMNS FROM performance_schema.rwlock_instances;
+SHOW COLUMNS FROM performance_schema.socket_instances;
+SHOW COLUMNS FROM performance_schema.socket_summary_by_event_name;
+SHOW COLUMNS FROM performance_schema.socket_summary_by_instance;
+SHOW COLUMNS FROM performance_schema.status_by_account;
+SHOW COLUMNS FROM performance_schema.status_by_host;
+SHOW COLUMNS FROM performance_schema.status_by_thread;
+SHOW COLUMNS FROM performance_schema.status_by_user;
+SHOW COLUMNS FROM performance_schema.table_handles;
+SHOW COLUMNS FROM performance_schema.table_io_waits_summary_by_index_usage;
+SHOW COLUMNS FROM performance_schema.table_io_waits_summary_by_table;
+SHOW COLUMNS FROM performance_schema.table_lock_waits_summary_by_table;
+SHOW COLUMNS FROM performance_schema.temporary_account_locks;
+SHOW COLUMNS FROM performance_schema.user_defined_functions;
+SHOW COLUMNS FROM performance_schema.user_variables_by_thread;
+SHOW COLUMNS FROM performance_schema.variables_by_thread;
+SELECT TABLE_NAME, COLUMN_NAME, COLLATION_NAME, PRIVILEGES FROM information_schema.COLUMNS
+WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME IN ('binary_log_transaction_compression_stats', 'cond_instances', 'events_waits_current', 'events_waits_history', 'events_waits_history_long', 'events_waits_summary_by_account_by_event_name', 'events_waits_summary_by_host_by_event_name', 'events_waits_summary_by_instance', 'events_waits_summary_by_thread_by_event_name', 'events_waits_summary_by_user_by_event_name', 'events_waits_summary_global_by_event_name', 'file_instances', 'file_summary_by_event_name', 'file_summary_by_instance', 'global_variable_attributes', 'innodb_redo_log_files', 'keyring_component_status', 'keyring_keys', 'log_status', 'memory_summary_by_account_by_event_name', 'memory_summary_by_host_by_event_name', 'memory_summary_by_thread_by_event_name', 'memory_summary_by_user_by_event_name', 'memory_summary_global_by_event_name', 'metadata_locks', 'mutex_instances', 'objects_summary_global_by_type', 'performance_timers', 'prepared_statements_instances', 'replication_applier_configuration', 'replication_applier_filters', 'replication_applier_global_filters', 'replication_applier_status', 'replication_applier_status_by_coordinator', 'replication_applier_status_by_worker', 'replication_asynchronous_connection_failover', 'replication_asynchronous_connection_failover_managed', 'replication_connection_configuration', 'replication_connection_status', 'replication_group_member_stats', 'replication_group_members', 'rwlock_instances', 'socket_instances', 'socket_summary_by_event_name', 'socket_summary_by_instance', 'status_by_account', 'status_by_host', 'status_by_thread', 'status_by_user', 'table_handles', 'table_io_waits_summary_by_index_usage', 'table_io_waits_summary_by_table', 'table_lock_waits_summary_by_table', 'temporary_account_locks', 'user_defined_functions', 'user_variables_by_thread', 'variables_by_thread')
+ORDER BY TABLE_NAME, ORDINAL_POSITION;
+SELECT TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME IN ('binary_log_transaction_compression_stats', 'cond_instances', 'events_waits_current', 'events_waits_history', 'events_waits_history_long', 'events_waits_summary_by_account_by_event_name', 'events_waits_summary_by_host_by_event_name', 'events_waits_summary_by_instance', 'events_waits_summary_by_thread_by_event_name', 'events_waits_summary_by_user_by_event_name', 'events_waits_summary_global_by_event_name', 'file_instances', 'file_summary_by_event_name', 'file_summary_by_instance', 'global_variable_attributes', 'innodb_redo_log_files', 'keyring_component_status', 'keyring_keys', 'log_status', 'memory_summary_by_account_by_event_name', 'memory_summary_by_host_by_event_name', 'memory_summary_by_thread_by_event_name', 'memory_summary_by_user_by_event_name', 'memory_summary_global_by_event_name', 'metadata_locks', 'mutex_instances', 'objects_summary_global_by_type', 'performance_timers', 'prepared_statements_instances', 'replication_applier_configuration', 'replication_applier_filters', 'replication_applier_global_filters', 'replication_applier_status', 'replication_applier_status_by_coordinator', 'replication_applier_status_by_worker', 'replication_asynchronous_connection_failover', 'replication_asynchronous_connection_failover_managed', 'replication_connection_configuration', 'replication_connection_status', 'replication_group_member_stats', 'replication_group_members', 'rwlock_instances', 'socket_instances', 'socket_summary_by_event_name', 'socket_summary_by_instance', 'status_by_account', 'status_by_host', 'status_by_thread', 'status_by_user', 'table_handles', 'table_io_waits_summary_by_index_usage', 'table_io_waits_summary_by_table', 'table_lock_waits_summary_by_table', 'temporary_account_locks', 'user_defined_functions', 'user_variables_by_thread', 'variables_by_thread')
+ORDER BY TABLE_NAME;
