@@ -187,12 +187,27 @@ fn end_wait_stage(
     }
 }
 
+/// Takes the metadata locks of the plan's tables. If one of them is redefined meanwhile, the plan is made
+/// anew: that must be before the client is told of columns, which it is told once.
+async fn use_tables(cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
+    let Some(plan) = cx.execution.plan.clone() else { return Ok(()) };
+    for table in &plan.tables {
+        drive(cx, |cx| match cx.execution.transaction.as_mut() {
+            Some(transaction) => transaction.use_table(table).map_err(Blocked::up),
+            None => Ok(()),
+        })
+        .await?;
+    }
+    Ok(())
+}
+
 /// Runs a query to its end, sending its rows. Gives their number, and the number without LIMIT.
 pub async fn send_rows(
     cx: &mut ExecContext<'_, '_>,
     query: &Query,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<(u64, u64)> {
+    use_tables(cx).await?;
     sink.plan_columns(&query.columns)?;
     count_tables(cx);
     let mut row = RowMaker::new(&query.output);
