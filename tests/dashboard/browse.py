@@ -108,7 +108,7 @@ def order(word):
 
 def shows_numbers(browser, port):
     until("the page is up", lambda: browser.state() == "up")
-    setup = "CREATE DATABASE shop", "CREATE TABLE shop.goods (id INT PRIMARY KEY, price INT)", "INSERT INTO shop.goods VALUES (1, 1), (2, 2)"
+    setup = "CREATE DATABASE shop", "CREATE TABLE shop.goods (id INT PRIMARY KEY, price INT, KEY never_used (price))", "INSERT INTO shop.goods VALUES (1, 1), (2, 2)"
     assert client(port, *setup).wait() == 0
     load = client(port, *["SELECT COUNT(*) FROM shop.goods"] * 4000)
     first_tile = "return document.querySelector('#tiles dd').textContent"
@@ -132,6 +132,8 @@ def shows_who_waits(browser, port):
     until("the lock is held", lambda: "SLEEP(25)" in browser.text("running"))
     waiter = client(port, "UPDATE shop.goods SET price = 4 WHERE id = 1")
     until("who waits is shown", lambda: "shop.goods" in browser.text("blocked") and "price = 4" in browser.text("blocked"))
+    until("the unused index is named", lambda: "never_used" in browser.text("unused") and "goods" in browser.text("indexes"))
+    until("files are shown", lambda: "innodb_log_file" in browser.text("files"))
     until("the table is shown", lambda: "shop/goods" in browser.text("spaces"))
     return holder, waiter
 

@@ -31,6 +31,16 @@ const COLLECTORS: &[&str] = &[
     "info_schema.userstats",
     "mysql.user",
     "mysql.user.privileges",
+    "perf_schema.eventswaits",
+    "perf_schema.file_events",
+    "perf_schema.file_instances",
+    "perf_schema.indexiowaits",
+    "perf_schema.memory_events",
+    "perf_schema.replication_applier_status_by_worker",
+    "perf_schema.replication_group_member_stats",
+    "perf_schema.replication_group_members",
+    "perf_schema.tableiowaits",
+    "perf_schema.tablelocks",
 ];
 
 /// How long a program may take to answer.

@@ -68,12 +68,36 @@ static NOW: &[List] = &[
 ];
 
 /// What changes slowly.
-static SLOW: &[List] = &[List {
-    name: "spaces",
-    query: "SELECT NAME, ROW_FORMAT, FILE_SIZE, ALLOCATED_SIZE FROM information_schema.INNODB_TABLESPACES \
+static SLOW: &[List] = &[
+    List {
+        name: "indexes",
+        query: "SELECT OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, COUNT_FETCH, COUNT_INSERT, COUNT_UPDATE, COUNT_DELETE \
+                FROM performance_schema.table_io_waits_summary_by_index_usage \
+                WHERE OBJECT_TYPE = 'TABLE' AND OBJECT_SCHEMA NOT IN ('mysql', 'performance_schema', 'sys') \
+                AND COUNT_STAR > 0 ORDER BY COUNT_STAR DESC LIMIT 30",
+        columns: &["schema", "table", "index", "fetched", "inserted", "updated", "deleted"],
+    },
+    List {
+        name: "unused",
+        query: "SELECT OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME FROM performance_schema.table_io_waits_summary_by_index_usage \
+                WHERE OBJECT_TYPE = 'TABLE' AND OBJECT_SCHEMA NOT IN ('mysql', 'performance_schema', 'sys') \
+                AND INDEX_NAME IS NOT NULL AND INDEX_NAME <> 'PRIMARY' AND COUNT_STAR = 0 \
+                ORDER BY OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME LIMIT 50",
+        columns: &["schema", "table", "index"],
+    },
+    List {
+        name: "files",
+        query: "SELECT EVENT_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, COUNT_MISC \
+                FROM performance_schema.file_summary_by_event_name WHERE COUNT_STAR > 0 ORDER BY COUNT_STAR DESC",
+        columns: &["name", "reads", "read", "writes", "written", "others"],
+    },
+    List {
+        name: "spaces",
+        query: "SELECT NAME, ROW_FORMAT, FILE_SIZE, ALLOCATED_SIZE FROM information_schema.INNODB_TABLESPACES \
             ORDER BY ALLOCATED_SIZE DESC LIMIT 20",
-    columns: &["name", "format", "bytes", "allocated"],
-}];
+        columns: &["name", "format", "bytes", "allocated"],
+    },
+];
 
 /// What the page asks for every second: all counters that are numbers, what runs, and who waits for whom.
 pub(super) async fn now(server: &Arc<Server>) -> SqlResult<String> {

@@ -245,6 +245,45 @@ static TABLES: &[FromTable] = &[
             ),
         ],
     },
+    FromTable {
+        query: "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT / 1000000000000 \
+                FROM performance_schema.events_waits_summary_global_by_event_name WHERE COUNT_STAR > 0",
+        labels: &["event_name"],
+        families: &[
+            ("mysql_perf_schema_events_waits_total", Kind::Counter, "The total events waits by event name."),
+            (
+                "mysql_perf_schema_events_waits_seconds_total",
+                Kind::Counter,
+                "The total seconds of events waits by event name.",
+            ),
+        ],
+    },
+    FromTable {
+        query: "SELECT EVENT_NAME, 'read', COUNT_READ, SUM_TIMER_READ / 1000000000000, SUM_NUMBER_OF_BYTES_READ \
+                FROM performance_schema.file_summary_by_event_name WHERE COUNT_STAR > 0 \
+                UNION ALL SELECT EVENT_NAME, 'write', COUNT_WRITE, SUM_TIMER_WRITE / 1000000000000, SUM_NUMBER_OF_BYTES_WRITE \
+                FROM performance_schema.file_summary_by_event_name WHERE COUNT_STAR > 0 \
+                UNION ALL SELECT EVENT_NAME, 'misc', COUNT_MISC, SUM_TIMER_MISC / 1000000000000, NULL \
+                FROM performance_schema.file_summary_by_event_name WHERE COUNT_STAR > 0",
+        labels: &["event_name", "mode"],
+        families: &[
+            (
+                "mysql_perf_schema_file_events_total",
+                Kind::Counter,
+                "The total file events by event name/mode.",
+            ),
+            (
+                "mysql_perf_schema_file_events_seconds_total",
+                Kind::Counter,
+                "The total seconds of file events by event name/mode.",
+            ),
+            (
+                "mysql_perf_schema_file_events_bytes_total",
+                Kind::Counter,
+                "The total bytes of file events by event name/mode.",
+            ),
+        ],
+    },
 ];
 
 #[cfg(test)]

@@ -92,6 +92,23 @@ const TABLES = {
       cell(it.index), cell(it.key == null ? it.mode : `${it.mode}: ${it.key}`), cell(it.text, "text"), cell(it.by_text, "text")],
     none: "No session waits for a row lock.",
   },
+  indexes: {
+    heads: ["Table", "Index", "Rows read", "Inserted", "Updated", "Deleted"],
+    row: (it) => [cell(`${it.schema}.${it.table}`), cell(it.index ?? "(none)"), cell(count(it.fetched), "number"),
+      cell(count(it.inserted), "number"), cell(count(it.updated), "number"), cell(count(it.deleted), "number")],
+    none: "No table has been used yet.",
+  },
+  unused: {
+    heads: ["Table", "Index"],
+    row: (it) => [cell(`${it.schema}.${it.table}`), cell(it.index)],
+    none: "Every index has been used.",
+  },
+  files: {
+    heads: ["Files", "Reads", "Bytes read", "Writes", "Bytes written", "Syncs and others"],
+    row: (it) => [cell(it.name), cell(count(it.reads), "number"), cell(bytes(it.read), "number"), cell(count(it.writes), "number"),
+      cell(bytes(it.written), "number"), cell(count(it.others), "number")],
+    none: "No file has been read or written.",
+  },
   spaces: {
     heads: ["Table", "Format", "Size of the file", "On the disk"],
     row: (it) => [cell(it.name), cell(it.format), cell(bytes(it.bytes), "number"), cell(bytes(it.allocated), "number")],
@@ -216,7 +233,7 @@ async function everyTenSeconds() {
   if (!paused) {
     try {
       const slow = await ask("/slow.json");
-      drawTable("spaces", slow.spaces);
+      for (const name of ["indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
     } catch { /* the other request says so */ }
   }
   setTimeout(everyTenSeconds, 10000);
