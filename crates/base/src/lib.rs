@@ -31,7 +31,7 @@ pub mod event;
 pub mod ids;
 pub mod metric;
 pub mod monitor;
-mod planted;
+pub mod planted;
 pub mod prng;
 pub mod seats;
 pub mod sysvar;

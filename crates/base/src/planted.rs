@@ -1,8 +1,37 @@
 //! Mistakes that the tests of a crate have it make, so that its power cuts can be seen to find them.
 
+use std::fmt::Debug;
+
+/// Rounds that a mistake is searched for in.
+const ROUNDS: u64 = 3000;
+
+/// Has each of `mistakes` made with `others` beside it, by the `plant` of
+/// [`planted_mistakes!`](crate::planted_mistakes), and searches a round in which it is found, from the one
+/// beside it on: where the search has ended before. Gives the round of each. Panics with those that no round
+/// finds.
+pub fn rounds_that_find<M: Copy + Debug>(
+    plant: impl Fn(&[M]),
+    mistakes: &[(M, u64)],
+    others: &[M],
+    is_found: impl Fn(M, u64) -> bool,
+) -> Vec<(M, u64)> {
+    let (mut found, mut unfound) = (Vec::new(), Vec::new());
+    for &(mistake, first) in mistakes {
+        plant(&[&[mistake], others].concat());
+        match (first..first + ROUNDS).find(|round| is_found(mistake, *round)) {
+            Some(round) => found.push((mistake, round)),
+            None => unfound.push(mistake),
+        }
+    }
+    plant(&[]);
+    assert!(unfound.is_empty(), "no round finds {unfound:?}, beside {others:?}; of the others: {found:?}");
+    found
+}
+
 /// Declares a crate's mistakes: `enum Planted`; `makes(mistake)`, which the code asks where it would make
-/// one; and `plant(mistakes)` for tests. They are the calling thread's. Without tests there are none, and
-/// `makes` is `false` when the crate is compiled.
+/// one; and `plant(mistakes)` for tests, which [`rounds_that_find`](crate::planted::rounds_that_find) takes.
+/// They are the calling thread's. Without tests there are none, and `makes` is `false` when the crate is
+/// compiled.
 #[macro_export]
 macro_rules! planted_mistakes {
     ($($(#[$doc:meta])* $mistake:ident,)+) => {

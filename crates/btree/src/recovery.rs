@@ -17,6 +17,10 @@
 //! A page whose first operation formats it is not read at all: whatever the crash has made of it does not
 //! matter.
 //!
+//! A page that has a change already has it where it was found, and that may be the operating system's memory:
+//! a process that was killed has synced nothing. So in the end the files are synced whose pages the log
+//! speaks of.
+//!
 //! A batch may change more pages than there are frames: either the pool's cleaners are running, or whoever
 //! waits for a frame cleans ([`Wait`]).
 
@@ -110,6 +114,7 @@ pub fn apply(
         std::mem::swap(&mut batch, &mut next);
         next.clear();
     }
+    spaces.sync_found(threads)?;
     Ok(total)
 }
 
@@ -126,6 +131,24 @@ impl Spaces<'_> {
         let space = (self.open_space)(id)?;
         self.open.insert(id, space.clone());
         Ok(space)
+    }
+
+    /// Makes durable what was found in the files: the log that it came from may be given up as soon as it
+    /// runs again.
+    fn sync_found(&self, threads: usize) -> Result<(), Error> {
+        let found: Vec<_> = self.open.values().flatten().collect();
+        let sync = |spaces: &[&Arc<Space>]| spaces.iter().try_for_each(|space| space.sync_found());
+        let share = found.len().div_ceil(threads).max(1);
+        if share >= found.len() {
+            return Ok(sync(&found)?);
+        }
+        std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                found.chunks(share).map(|spaces| scope.spawn(move || sync(spaces))).collect();
+            let join = |worker: ScopedJoinHandle<'_, _>| worker.join().expect("a sync does not panic");
+            workers.into_iter().try_for_each(join)
+        })?;
+        Ok(())
     }
 }
 

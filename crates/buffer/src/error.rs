@@ -88,6 +88,14 @@ pub enum Error {
         /// What the operating system says.
         source: Arc<io::Error>,
     },
+    /// What recovery has found in a file cannot be made durable.
+    #[error("space {} cannot be synced: {source}", space.0)]
+    Sync {
+        /// The space.
+        space: SpaceId,
+        /// What the operating system says.
+        source: Arc<io::Error>,
+    },
     /// The space has been detached: its table was dropped.
     #[error("space {} has been dropped", space.0)]
     Detached {

@@ -46,8 +46,12 @@ palisade_base::planted_mistakes! {
     CopiesComeLate,
     /// A lane is used again before the pages in place are durable.
     PlacesAreNotSynced,
-    /// What a repair has restored is not durable when lanes are used again.
+    /// What a repair has restored, or found whole, is not durable when lanes are used again.
     RepairIsNotSynced,
+    /// What a start has found in place is not durable when the log goes on.
+    FoundIsNotSynced,
+    /// A page that the disk was too full for counts as written.
+    FullDiskIsPassedOver,
     /// Pages are written before the log that speaks of them is durable.
     LogIsNotFirst,
     /// A page that is about to be written has no mark any more.

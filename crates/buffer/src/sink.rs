@@ -41,6 +41,7 @@ use crate::page::{self, Page};
 use crate::page_size::PageSize;
 use crate::planted::{Planted, makes};
 use crate::pool::PageBlank;
+use crate::space::is_no_space;
 use crate::stored::Encoder;
 
 /// A page in a batch.
@@ -266,7 +267,10 @@ impl<'a> BatchPart<'a> {
             pages += space.len();
             files.push(file.clone());
         }
-        write(queue, &writes)?;
+        match write(queue, &writes) {
+            Err(error) if is_no_space(&error) && makes(Planted::FullDiskIsPassedOver) => {}
+            outcome => outcome?,
+        }
         if !makes(Planted::PlacesAreNotSynced) {
             sync(queue, &files, FileUse::Data)?;
         }

@@ -42,6 +42,7 @@ use crate::packing::Packing;
 use crate::page::Page;
 use crate::page_size::PageSize;
 use crate::places::PlaceStore;
+use crate::planted::{Planted, makes};
 use crate::pool::Core;
 use crate::sink::PageSink;
 use crate::stored::Codec;
@@ -217,6 +218,19 @@ impl Space {
     /// The file the pages live in.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file
+    }
+
+    /// Makes what is in its files durable, whoever has written it: a process that was killed may have left it
+    /// to the operating system, and recovery has relied on it.
+    pub fn sync_found(&self) -> Result<(), Error> {
+        if makes(Planted::FoundIsNotSynced) {
+            return Ok(());
+        }
+        let synced = match &self.places {
+            Some(places) => places.sync(),
+            None => self.file.sync(),
+        };
+        synced.map_err(|source| Error::Sync { space: self.id, source: Arc::new(source) })
     }
 
     /// Where its pages are, if that is not by their numbers.

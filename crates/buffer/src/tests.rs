@@ -210,6 +210,9 @@ fn log_config() -> LogConfig {
     }
 }
 
+/// Where the pages are.
+const SPACE_FILE: &str = "data/space";
+
 fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>> {
     let mode = match sink {
         Sink::OneFlush | Sink::TwoCaches | Sink::LostMap => {
@@ -217,7 +220,7 @@ fn space_file(fs: &FaultFileSystem, sink: Sink) -> std::io::Result<Arc<dyn File>
         }
         _ => OpenMode::CREATE,
     };
-    fs.open(Path::new("data/space"), mode)
+    fs.open(Path::new(SPACE_FILE), mode)
 }
 
 fn map_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
@@ -434,6 +437,7 @@ impl World {
                 Ok(())
             })?;
         }
+        self.space.sync_found()?;
         Ok(last)
     }
 

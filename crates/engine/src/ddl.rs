@@ -14,6 +14,7 @@ use crate::definition::{RowEdit, drop_of, in_place_of};
 use crate::dictionary::{Change, schema_key, table_key};
 use crate::engine::Engine;
 use crate::metadata::{ExclusiveLock, TableName};
+use crate::planted::{Planted, makes};
 use crate::table::Table;
 
 /// Makes a row of the new definition from one of the old: pushes one value per new column, in SQL order.
@@ -93,6 +94,9 @@ impl Engine {
         self.under(lock, move |engine| {
             let rows: Vec<_> = tables.iter().map(|table| RowEdit::Delete(table_key(table.id))).collect();
             let drops: Vec<_> = tables.iter().map(|table| drop_of(table)).collect();
+            if makes(Planted::FilesGoBeforeRows) {
+                engine.forget_tables(&tables)?;
+            }
             engine.change_dictionary(&rows, &drops)?;
             engine.forget_tables(&tables)
         })

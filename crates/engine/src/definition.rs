@@ -21,6 +21,7 @@ use crate::files::SpaceFile;
 use crate::info;
 use crate::metadata::TableName;
 use crate::open::create_tree;
+use crate::planted::{Planted, makes};
 use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
 use crate::{Attempt, Error, ForceRecovery, PageSinkKind, compression, definition_copy};
@@ -201,7 +202,9 @@ impl Engine {
             // Plans and old snapshots of the dictionary may keep a file open for long: its room is free at
             // once all the same. Not before its name is gone for good, since recovery expects a file's pages
             // in it.
-            self.files.sync_spaces()?;
+            if !makes(Planted::DropsAreNotSynced) {
+                self.files.sync_spaces()?;
+            }
         }
         for (space, file) in files {
             forgotten = forgotten.and(self.files.remove_map(space));
@@ -405,7 +408,9 @@ impl DictionaryChange<'_> {
 
     fn commit(&mut self) -> Result<(), Error> {
         let lsn = retry_blocking(|| self.trx().commit().map_err(Blocked::up::<Error>))?;
-        if let Some(lsn) = lsn {
+        if let Some(lsn) = lsn
+            && !makes(Planted::RowsAreNotFlushed)
+        {
             let flushed = self.engine.log.flush_blocking(lsn);
             if flushed.is_err() {
                 self.engine.is_dictionary_doubtful.store(true, Ordering::Release);

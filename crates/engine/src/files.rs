@@ -19,6 +19,7 @@ use palisade_base::{PageId, PageNo, SpaceId};
 use palisade_buffer::{PageSize, page};
 use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
+use crate::planted::{Planted, makes};
 use crate::{Error, FlushMethod};
 
 /// The file that makes a directory a data directory.
@@ -223,7 +224,9 @@ impl Files {
 
     fn create_pages(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
         let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
-        self.fs.sync_dir(&self.spaces_dir())?;
+        if !makes(Planted::NewNamesAreNotSynced) {
+            self.fs.sync_dir(&self.spaces_dir())?;
+        }
         Ok(file)
     }
 
@@ -344,6 +347,16 @@ impl Files {
         self.fs.rename(&temporary, &path)?;
         self.fs.sync_dir(&self.spaces_dir())?;
         Ok(written)
+    }
+
+    /// Makes the names durable that are found: a process that was killed may have left them to the operating
+    /// system.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        if makes(Planted::FoundNamesAreNotSynced) {
+            return Ok(());
+        }
+        self.fs.sync_dir(&self.datadir)?;
+        self.sync_spaces()
     }
 
     /// Makes what has happened to names of spaces durable.

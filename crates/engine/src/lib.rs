@@ -114,6 +114,7 @@ pub mod metadata;
 mod missing;
 mod open;
 mod open_files;
+mod planted;
 mod pool_dump;
 pub mod pool_view;
 mod purge_lag;

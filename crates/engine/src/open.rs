@@ -404,6 +404,7 @@ pub(crate) fn wait_or_step<E: From<palisade_buffer::Error>>(
 /// Brings a data directory to the state of the end of its log.
 fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>, Orphaned), Error> {
     let force = config.force_recovery;
+    files.sync_names()?;
     let (log, reader) = open_log(&config, &files)?;
     let log = OwnLog(log);
     let mut open_files = HashMap::new();
@@ -713,9 +714,10 @@ fn remove_orphans(base: &Base, dictionary: &Dictionary, had_redo: bool) -> Resul
         }
     }
     let maps: Vec<_> = base.files.list_maps()?.into_iter().filter(|space| !owned.contains(space)).collect();
-    if !maps.is_empty() {
+    if had_redo || !maps.is_empty() {
+        // A file that came back after a shutdown would look as if its table had been lost.
         base.files.sync_spaces()?;
-        maps.into_iter().try_for_each(|space| base.files.remove_map(space))?;
     }
+    maps.into_iter().try_for_each(|space| base.files.remove_map(space))?;
     Ok(())
 }

@@ -76,7 +76,8 @@ pub enum Fault {
 pub enum CrashKeeps {
     /// Nothing: the disk lost all that was not synced.
     Synced,
-    /// Everything: the process was killed, the operating system lives.
+    /// Everything: the process was killed, the operating system lives. What was not synced is still to be:
+    /// the next crash may lose it.
     Everything,
     /// Any part, by the seed: whole changes or single sectors of them.
     Random,
@@ -123,6 +124,8 @@ struct State {
     faults: Vec<PlannedFault>,
     changes: u64,
     space: Option<u64>,
+    /// The file that the disk is too full for.
+    full_for: Option<FileId>,
     device: Device,
     /// The sync of one file empties the device's cache for all.
     has_one_cache: bool,
@@ -154,6 +157,7 @@ impl FaultFileSystem {
             faults: Vec::new(),
             changes: 0,
             space: None,
+            full_for: None,
             device: Device::default(),
             has_one_cache: false,
             down: false,
@@ -187,6 +191,13 @@ impl FaultFileSystem {
     /// Limits what all files [take](Self::used_space) to `bytes`: what would exceed it fails with ENOSPC.
     pub fn limit_space(&self, bytes: Option<u64>) {
         self.state.lock().space = bytes;
+    }
+
+    /// Makes the disk too full for what is written to a file, until it is told otherwise or crashes: of each
+    /// write the first sectors may be written, by the seed.
+    pub fn set_full_for(&self, path: Option<&Path>) {
+        let mut state = self.state.lock();
+        state.full_for = path.map(|path| state.names[path]);
     }
 
     /// What all files take: their lengths without the holes that were punched.
@@ -234,6 +245,7 @@ impl FaultFileSystem {
         let mut state = self.state.lock();
         let id = state.names[path];
         let images = state.files.get_mut(&id).expect("a name leads to a file");
+        images.sync();
         for image in [&mut images.shown, &mut images.durable] {
             let mut byte = [0];
             image.read(&mut byte, bit / 8);
@@ -335,7 +347,8 @@ impl State {
                 change.apply_keeping(&mut images.durable, &mut keeps);
             }
         }
-        self.crash(CrashKeeps::Everything);
+        self.settle(CrashKeeps::Everything);
+        self.restart();
     }
 
     fn rename_pending(&mut self, change: NameChange) {
@@ -344,6 +357,17 @@ impl State {
     }
 
     fn crash(&mut self, keeps: CrashKeeps) {
+        match keeps {
+            CrashKeeps::Everything => {
+                self.files.values_mut().for_each(|images| images.kill(&mut self.random))
+            }
+            keeps => self.settle(keeps),
+        }
+        self.restart();
+    }
+
+    /// Nothing is pending any more: what is kept is durable, and shown.
+    fn settle(&mut self, keeps: CrashKeeps) {
         let random = &mut self.random;
         let mut by_dir: BTreeMap<PathBuf, Vec<NameChange>> = BTreeMap::new();
         for change in self.pending_names.drain(..) {
@@ -362,10 +386,17 @@ impl State {
         for images in self.files.values_mut() {
             images.crash(keeps, random);
         }
-        let reachable: BTreeSet<FileId> = self.durable_names.values().copied().collect();
-        self.files.retain(|id, _| reachable.contains(id));
         self.names = self.durable_names.clone();
+    }
+
+    /// Handles, planned faults and files that no name leads to, nor may lead to again, are gone.
+    fn restart(&mut self) {
+        let names = self.names.values().chain(self.durable_names.values()).copied();
+        let created = self.pending_names.iter().filter_map(NameChange::created);
+        let reachable: BTreeSet<FileId> = names.chain(created).collect();
+        self.files.retain(|id, _| reachable.contains(id));
         self.faults.clear();
+        self.full_for = None;
         self.down = false;
         self.life += 1;
         if let Some(trace) = &mut self.trace {
@@ -493,6 +524,10 @@ impl FaultFile {
                 return Err(error);
             }
         };
+        if call == Call::Write && state.full_for == Some(self.file) {
+            state.write_some(self.file, change);
+            return Err(if crash { power_cut() } else { no_space() });
+        }
         state.check_space(self.file, &change)?;
         let images = state.images(self.file);
         images.change(change);

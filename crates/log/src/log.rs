@@ -24,6 +24,7 @@ use crate::checkpoint::{self, Checkpoint, CheckpointFile};
 use crate::dirty::DirtyBuckets;
 use crate::durability::Durability;
 use crate::metrics::WaitCounters;
+use crate::planted::{Planted, makes};
 use crate::ring::{Ring, Words};
 use crate::segments::{self, Directory, Place, Segment, Segments, Sizes};
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Mutex, Ordering, load_ordered, store_ordered};
@@ -230,7 +231,8 @@ impl Log {
         let recovered = reader.finish()?;
         let mut file = self.checkpoint.lock();
         let record = *file.current();
-        let epoch = record.epoch.max(recovered.epoch) + 1;
+        let next_epoch = if makes(Planted::EpochStays) { 0 } else { 1 };
+        let epoch = record.epoch.max(recovered.epoch) + next_epoch;
         let end = recovered.end;
         let next = Checkpoint { epoch, durable: end.lsn, ..record };
         // With nothing whole behind the checkpoint, reading begins where the new epoch does, and not at half a
@@ -451,6 +453,7 @@ impl Log {
         let record = *file.current();
         let (start, segment) = {
             let writer = self.writer.lock();
+            let lsn = if makes(Planted::CheckpointGoesTooFar) { writer.written() } else { lsn };
             let Some(start) = writer.start_before(lsn) else { return Ok(()) };
             (start, writer.segments.place_of(start.position))
         };
@@ -482,7 +485,9 @@ impl Log {
         if writer.segments.recycle_before(start.position, position)? {
             let directory = writer.segments.directory();
             drop(writer);
-            directory.fs.sync_dir(&directory.path)?;
+            if !makes(Planted::NamesAreNotSynced) {
+                directory.fs.sync_dir(&directory.path)?;
+            }
             writer = self.writer.lock();
             writer.segments.adopt();
         }
@@ -589,7 +594,8 @@ impl Log {
     }
 
     fn sync_names(&self, directory: &Directory) -> Result<(), Error> {
-        let synced = directory.fs.sync_dir(&directory.path);
+        let is_synced = !makes(Planted::NamesAreNotSynced);
+        let synced = if is_synced { directory.fs.sync_dir(&directory.path) } else { Ok(()) };
         synced.map_err(|error| self.fail("sync the log's directory", error))
     }
 

@@ -11,4 +11,14 @@ palisade_base::planted_mistakes! {
     GroupVouchesForItself,
     /// Segments are used again before the checkpoint record is durable.
     CheckpointIsNotSynced,
+    /// The segment that recovery would begin with is used again.
+    FirstSegmentGoes,
+    /// A segment is used before its name is durable.
+    NamesAreNotSynced,
+    /// What is read at a start is not made durable by it.
+    FoundIsNotSynced,
+    /// A new life goes on in the epoch of the last.
+    EpochStays,
+    /// A checkpoint lies where the log ends and not where pages are still to be written from.
+    CheckpointGoesTooFar,
 }

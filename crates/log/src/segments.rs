@@ -25,6 +25,7 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 use crate::config::Access;
 use crate::group::{self, GroupHeader};
 use crate::metrics;
+use crate::planted::{Planted, makes};
 
 const PREFIX: &str = "log.";
 /// Names of files that are being made: at leisure, and because the writer needs one now.
@@ -185,7 +186,9 @@ impl Segments {
                 segments.strays.push(file);
                 continue;
             }
-            file.sync()?;
+            if !makes(Planted::FoundIsNotSynced) {
+                file.sync()?;
+            }
             segments.files.push_back(Segment { place, size, file });
         }
         Ok(segments)
@@ -277,7 +280,7 @@ impl Segments {
     pub(crate) fn recycle_before(&mut self, position: u64, writer: u64) -> io::Result<bool> {
         let mut changed = false;
         while let Some(free) = self.files.front()
-            && free.end() <= position
+            && (free.end() <= position || makes(Planted::FirstSegmentGoes) && free.place.start < position)
         {
             let free = free.clone();
             let next = self.next_place();
@@ -345,7 +348,9 @@ impl Segments {
         if self.named.is_empty() {
             self.make_now(IN_THE_MAKING[1])?;
         }
-        self.fs.sync_dir(&self.dir)?;
+        if !makes(Planted::NamesAreNotSynced) {
+            self.fs.sync_dir(&self.dir)?;
+        }
         self.adopt();
         Ok(())
     }

@@ -61,8 +61,8 @@ struct Evidence {
 
 /// After a crash, before redo and before any page is accessed: restores pages that were being written when
 /// the machine stopped. `log_id` is the data directory's redo log, `checkpoint` where redo will begin;
-/// `space` gives the file of a space, or `None` if the space is gone. When it returns, what was restored is
-/// durable, and the doublewrite files have done their duty.
+/// `space` gives the file of a space, or `None` if the space is gone. When it returns, what was restored, and
+/// what was found whole, is durable, and the doublewrite files have done their duty.
 pub fn repair(
     fs: &dyn FileSystem,
     directories: Directories<'_>,
@@ -75,34 +75,40 @@ pub fn repair(
     let mut repaired = Repaired { copies: evidence.copies.len(), ..Repaired::default() };
     let size = directories.page_size;
     let mut bytes = AlignedBuf::zeroed(size.bytes());
-    let mut changed: Vec<Arc<dyn File>> = Vec::new();
+    // Also where pages are whole: a process that was killed may have left them to the operating system, and
+    // their copies are overwritten soon.
+    let mut relied_on = Vec::new();
     for (&id, &(lsn, number, position)) in &evidence.copies {
         if lsn <= checkpoint {
             continue;
         }
         let Some(file) = space(id.space) else { continue };
-        if read(&*file, size, id, &mut bytes)? != Found::Torn {
-            continue;
+        let is_torn = read(&*file, size, id, &mut bytes)? == Found::Torn;
+        if is_torn {
+            files[number].file.read_at(&mut bytes, position)?;
+            file.write_at(&bytes, size.offset(id.page))?;
+            repaired.pages.push(id);
         }
-        files[number].file.read_at(&mut bytes, position)?;
-        file.write_at(&bytes, size.offset(id.page))?;
-        repaired.pages.push(id);
-        if !changed.iter().any(|known| Arc::ptr_eq(known, &file)) {
-            changed.push(file);
-        }
+        note(&mut relied_on, file);
     }
     for (&id, _) in evidence.ids.iter().filter(|(_, lsn)| **lsn > checkpoint) {
         let Some(file) = space(id.space) else { continue };
         if read(&*file, size, id, &mut bytes)? == Found::Torn {
             repaired.torn.push(id);
         }
+        note(&mut relied_on, file);
     }
-    for file in changed {
-        if !makes(Planted::RepairIsNotSynced) {
-            file.sync()?;
-        }
+    if !makes(Planted::RepairIsNotSynced) {
+        relied_on.iter().try_for_each(|file| file.sync())?;
     }
     Ok(repaired)
+}
+
+/// Adds a file that is not among `files` yet.
+fn note(files: &mut Vec<Arc<dyn File>>, file: Arc<dyn File>) {
+    if !files.iter().any(|known| Arc::ptr_eq(known, &file)) {
+        files.push(file);
+    }
 }
 
 /// What is in a page's place.

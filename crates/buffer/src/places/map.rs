@@ -223,6 +223,11 @@ impl MapFile {
         if want > have { self.map.allocate(have, want - have) } else { Ok(()) }
     }
 
+    /// Makes what is in the map durable, whoever has written it.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.map.sync_contents()
+    }
+
     /// Has the map for the caller alone, until what it gives is dropped.
     pub(super) fn lock(&self) -> MutexGuard<'_, Written> {
         self.written.lock()

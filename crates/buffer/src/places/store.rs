@@ -351,6 +351,12 @@ impl PlaceStore {
         &self.file
     }
 
+    /// Makes what is in both files durable, whoever has written it.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_contents()?;
+        self.map.sync()
+    }
+
     /// Where a page is.
     pub fn place(&self, page: PageNo) -> Place {
         self.state.lock().place(page)

@@ -10,13 +10,19 @@ use std::io;
 const OTHER: SpaceId = SpaceId(4);
 const PATH: &str = "data/other";
 
-/// When told to, writes half of what it is given, and is full.
+/// While told to, writes half of what it is given, and is full.
 #[derive(Default)]
 struct HalfFull(AtomicBool);
 
+impl HalfFull {
+    fn set(&self, is_full: bool) {
+        self.0.store(is_full, Ordering::Relaxed);
+    }
+}
+
 impl Overlay for HalfFull {
     fn write_at(&self, _: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        if self.0.swap(false, Ordering::Relaxed) {
+        if self.0.load(Ordering::Relaxed) {
             file.write_at(&bytes[..bytes.len() / 2], offset)?;
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -42,8 +48,11 @@ fn two_spaces(sink: Sink) -> (World, OverlayFileSystem<HalfFull>, Arc<Space>) {
 fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
     let (world, disk, space) = two_spaces(Sink::Doublewrite);
     change(&world, &space, 0, false);
-    disk.overlay().0.store(true, Ordering::Relaxed);
-    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    disk.overlay().set(true);
+    for _ in 0..3 {
+        assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    }
+    disk.overlay().set(false);
     change(&world, &space, 1, false);
     // Nobody can copy page 0 just now; page 1 is written.
     let held = world.retry(|| space.exclusive(PageNo(0))).unwrap();
@@ -69,10 +78,13 @@ fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
 fn what_the_disk_was_too_full_for_is_written_when_there_is_room() {
     let (world, disk, space) = two_spaces(Sink::Off);
     change(&world, &space, 0, false);
-    disk.overlay().0.store(true, Ordering::Relaxed);
+    disk.overlay().set(true);
     assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
     assert!(!world.fatal.load(Ordering::Relaxed));
+    world.clock.advance(Duration::from_secs(2));
+    assert!(matches!(world.pool.step(), Err(Error::Full { .. })));
     assert!(world.log.checkpoint_candidate() < world.log.tail(), "no checkpoint passes an unwritten page");
+    disk.overlay().set(false);
     // No sweep chooses it, and nobody wants its frame.
     assert_eq!(world.pool.step().unwrap().written, 1);
     assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
@@ -85,7 +97,7 @@ fn a_space_may_be_dropped_while_the_disk_is_too_full_for_its_pages() {
     world.change(created).unwrap();
     change(&world, &space, 0, false);
     change(&world, &space, 1, false);
-    disk.overlay().0.store(true, Ordering::Relaxed);
+    disk.overlay().set(true);
     assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
     world.pool.detach_space(OTHER);
     let file = Arc::downgrade(space.file());

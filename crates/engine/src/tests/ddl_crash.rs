@@ -7,7 +7,8 @@ use palisade_catalog::{Column, RowView, SqlType, TableDef, Value};
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem};
 
 use super::harness::*;
-use crate::{Engine, EngineConfig, Error, ExclusiveLock, TableName};
+use crate::planted::{self, Planted};
+use crate::{Engine, EngineConfig, Error, ExclusiveLock, Table, TableName};
 
 /// Without any threads.
 fn still() -> EngineConfig {
@@ -95,50 +96,80 @@ fn describe(engine: &Arc<Engine>) -> Vec<String> {
     tables.chain(dictionary.schema("test").map(|schema| schema.name.clone())).collect()
 }
 
+fn insert(engine: &Arc<Engine>, table: &Arc<Table>, ids: std::ops::Range<i64>) {
+    let mut client = Client::new(engine, table);
+    for id in ids {
+        let length = if id % 20 == 0 { 20_000 } else { 300 };
+        client.insert(&Row::new(id, id, Some(id), &vec![7; length])).unwrap();
+    }
+    client.commit();
+}
+
+/// Two tables with rows, one of them in place. With every other pair of seeds recovery begins after their
+/// pages were made, so that it needs what is in the files.
 fn prepared(seed: u64) -> (Arc<FaultFileSystem>, Arc<Engine>) {
     let disk = Arc::new(FaultFileSystem::new(seed));
     let engine = Engine::open(still(), disk.clone()).unwrap();
     create_schema(&engine);
-    for (name, rows) in [("t", 60), ("other", 3)] {
-        let table = create_table(&engine, definition(name));
-        let mut client = Client::new(&engine, &table);
-        for id in 0..rows {
-            let length = if id % 20 == 0 { 20_000 } else { 300 };
-            client.insert(&Row::new(id, id, Some(id), &vec![7; length])).unwrap();
-        }
-        client.commit();
+    let tables = [definition("t"), in_place("other")].map(|def| create_table(&engine, def));
+    let [t, other] = &tables;
+    insert(&engine, t, 0..59);
+    insert(&engine, other, 0..2);
+    if seed % 4 >= 2 {
+        engine.pool.checkpoint_sharply().unwrap();
     }
+    insert(&engine, t, 59..60);
+    insert(&engine, other, 2..3);
     (disk, engine)
 }
 
+/// The engine that recovery makes of what is on the disk, and what it has.
+fn recovered(disk: &Arc<FaultFileSystem>, case: &str) -> (Arc<Engine>, Vec<String>) {
+    let fs: Arc<dyn FileSystem> = disk.clone();
+    let engine = Engine::open(still(), fs).unwrap();
+    engine.rollback_step().unwrap();
+    let found = describe(&engine);
+    while engine.purge_step().unwrap() {}
+    let tables: Vec<_> = engine.dictionary().tables("test").cloned().collect();
+    assert_eq!(engine.files.list_spaces().unwrap().len(), 2 + tables.len(), "{case}");
+    for table in &tables {
+        check(&engine, table);
+    }
+    (engine, found)
+}
+
 fn survives(statement: Statement) {
-    let (disk, engine) = prepared(1);
-    let before = describe(&engine);
-    let start = disk.changes();
-    statement(&engine).unwrap();
-    let after = describe(&engine);
-    let writes = disk.changes() - start;
-    assert!(writes > 0);
-    drop(engine);
-    for at in 1..=writes + 1 {
-        let keeps = if at % 2 == 0 { CrashKeeps::Synced } else { CrashKeeps::Random };
-        let (disk, engine) = prepared(at);
+    let outcomes = [1, 2].map(|seed| {
+        let (disk, engine) = prepared(seed);
+        let before = describe(&engine);
+        let start = disk.changes();
+        statement(&engine).unwrap();
+        (disk.changes() - start, before, describe(&engine))
+    });
+    let writes = outcomes[0].0.max(outcomes[1].0);
+    assert!(outcomes.iter().all(|(writes, ..)| *writes > 0));
+    let (_, before, after) = &outcomes[0];
+    // What the statement leaves unsynced at its end may be kept in many ways.
+    let ends = (1000..1024).map(|seed| (writes + 1, seed));
+    for (at, seed) in (1..=writes + 1).map(|at| (at, at)).chain(ends) {
+        let keeps = match seed {
+            1000.. if seed % 4 == 0 => CrashKeeps::Everything,
+            ..1000 if seed % 2 == 0 => CrashKeeps::Synced,
+            _ => CrashKeeps::Random,
+        };
+        let case = format!("write {at}, seed {seed}, {keeps:?}");
+        let (disk, engine) = prepared(seed);
         disk.fail(Call::Change, at, Fault::Crash);
         let done = statement(&engine).is_ok();
         drop(engine);
         disk.crash(keeps);
-        disk.clear_faults();
-        let fs: Arc<dyn FileSystem> = disk.clone();
-        let engine = Engine::open(still(), fs).unwrap();
-        engine.rollback_step().unwrap();
-        let found = describe(&engine);
-        assert!(found == after || found == before && !done, "write {at}, {keeps:?}: {found:?}");
-        while engine.purge_step().unwrap() {}
-        let tables: Vec<_> = engine.dictionary().tables("test").cloned().collect();
-        assert_eq!(engine.files.list_spaces().unwrap().len(), 2 + tables.len(), "write {at}, {keeps:?}");
-        for table in &tables {
-            check(&engine, table);
-        }
+        let (engine, found) = recovered(&disk, &case);
+        assert!(found == *after || found == *before && !done, "{case}: {found:?}");
+        // What a life has found, the power cut that ends it does not take away.
+        drop(engine);
+        disk.crash(CrashKeeps::Synced);
+        let (_, again) = recovered(&disk, &case);
+        assert_eq!(again, found, "{case}, and another");
     }
 }
 
@@ -185,6 +216,59 @@ fn a_rebuild_is_all_or_nothing() {
 #[test]
 fn drop_database_is_all_or_nothing() {
     survives(drop_schema);
+}
+
+/// A process that makes a data directory is killed at each write in turn, and the power cut that ends the
+/// next one takes nothing away that this one has found.
+#[test]
+fn a_data_directory_that_a_killed_process_has_made_is_kept() {
+    let changes = {
+        let disk = Arc::new(FaultFileSystem::new(1));
+        drop(Engine::open(still(), disk.clone()).unwrap());
+        disk.changes()
+    };
+    let mut opened = 0;
+    for at in 1..=changes + 1 {
+        let disk = Arc::new(FaultFileSystem::new(at));
+        disk.fail(Call::Change, at, Fault::Crash);
+        drop(Engine::open(still(), disk.clone()));
+        disk.crash(CrashKeeps::Everything);
+        // What is not a data directory yet is refused.
+        let Ok(engine) = Engine::open(still(), disk.clone()) else { continue };
+        create_schema(&engine);
+        insert(&engine, &create_table(&engine, definition("t")), 0..1);
+        drop(engine);
+        disk.crash(CrashKeeps::Synced);
+        let (_, found) = recovered(&disk, &format!("killed at {at}"));
+        assert_eq!(found.len(), 2, "killed at {at}: {found:?}");
+        opened += 1;
+    }
+    assert!(opened > 1, "{opened} of {changes}");
+}
+
+/// The canary of the tests before: they find each mistake.
+#[test]
+fn power_cuts_find_planted_mistakes() {
+    let mistakes: [(_, Statement); 5] = [
+        (Planted::NewNamesAreNotSynced, create),
+        (Planted::NewNamesAreNotSynced, truncate),
+        (Planted::RowsAreNotFlushed, drop_table),
+        (Planted::FilesGoBeforeRows, drop_table),
+        (Planted::DropsAreNotSynced, drop_table),
+    ];
+    let mut unfound = Vec::new();
+    let mut search = |mistake, test: &(dyn Fn() + std::panic::RefUnwindSafe)| {
+        planted::plant(&[mistake]);
+        if std::panic::catch_unwind(test).is_ok() {
+            unfound.push(mistake);
+        }
+    };
+    for (mistake, statement) in mistakes {
+        search(mistake, &|| survives(statement));
+    }
+    search(Planted::FoundNamesAreNotSynced, &a_data_directory_that_a_killed_process_has_made_is_kept);
+    planted::plant(&[]);
+    assert!(unfound.is_empty(), "{unfound:?}");
 }
 
 /// The names of dropped tables become durable together, and their room is free when the statement ends

@@ -16,6 +16,8 @@ pub(super) struct Images {
     /// Blocks of [`BLOCK`] bytes that a sync of this file has found written: where they are on the disk is
     /// durable.
     pub(super) found: BTreeSet<u64>,
+    /// A sync has failed: what is shown may never be durable.
+    has_lost: bool,
 }
 
 pub(super) enum Change {
@@ -96,6 +98,7 @@ impl Images {
 
     /// Settles pending changes by chance without bringing the shown image in line: a failed sync.
     pub(super) fn fail_sync(&mut self, random: &mut Prng) {
+        self.has_lost = true;
         for change in self.pending.drain(..) {
             change.apply_partly(&mut self.durable, random);
         }
@@ -108,6 +111,15 @@ impl Images {
             CrashKeeps::Random => self.fail_sync(random),
         }
         self.shown = self.durable.clone();
+        self.has_lost = false;
+    }
+
+    /// The process is killed: what is pending stays so, but where a sync has failed nothing is shown any more
+    /// that is not durable.
+    pub(super) fn kill(&mut self, random: &mut Prng) {
+        if self.has_lost {
+            self.crash(CrashKeeps::Everything, random);
+        }
     }
 }
 
@@ -158,6 +170,14 @@ impl NameChange {
         | NameChange::Remove { path }
         | NameChange::Rename { to: path, .. }) = self;
         path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// The file that comes into being.
+    pub(super) fn created(&self) -> Option<FileId> {
+        match self {
+            NameChange::Create { file, .. } => Some(*file),
+            NameChange::Remove { .. } | NameChange::Rename { .. } => None,
+        }
     }
 
     pub(super) fn apply(&self, names: &mut Names) {

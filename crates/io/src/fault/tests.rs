@@ -44,6 +44,27 @@ fn a_killed_process_loses_nothing() {
 }
 
 #[test]
+fn what_a_killed_process_has_not_synced_is_lost_with_the_power() {
+    let fs = FaultFileSystem::new(1);
+    let file = create(&fs, "f");
+    file.write_at(b"bytes", 0).unwrap();
+    fs.open(&path("g"), OpenMode::CREATE).unwrap();
+    fs.crash(CrashKeeps::Everything);
+    assert_eq!(contents(&fs, "f"), b"bytes");
+    assert!(fs.exists(&path("g")).unwrap());
+    fs.crash(CrashKeeps::Synced);
+    assert_eq!(contents(&fs, "f"), b"");
+    assert!(!fs.exists(&path("g")).unwrap());
+
+    let file = fs.open(&path("f"), OpenMode::EXISTING).unwrap();
+    file.write_at(b"bytes", 0).unwrap();
+    fs.crash(CrashKeeps::Everything);
+    fs.open(&path("f"), OpenMode::EXISTING).unwrap().sync().unwrap();
+    fs.crash(CrashKeeps::Synced);
+    assert_eq!(contents(&fs, "f"), b"bytes", "another process's sync covers it");
+}
+
+#[test]
 fn names_are_durable_after_sync_dir_only() {
     let fs = FaultFileSystem::new(1);
     create(&fs, "kept");
@@ -122,6 +143,21 @@ fn a_failed_sync_is_not_made_good_by_a_later_one() {
         contents(&fs, "f") != b"data"
     });
     assert!(lost);
+}
+
+#[test]
+fn a_disk_that_is_full_for_a_file_stays_so() {
+    let fs = FaultFileSystem::new(1);
+    let (file, other) = (create(&fs, "f"), create(&fs, "g"));
+    file.write_at(b"a", 0).unwrap();
+    fs.set_full_for(Some(&path("f")));
+    for _ in 0..3 {
+        assert_eq!(file.write_at(b"b", 0).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+    other.write_at(b"c", 0).unwrap();
+    fs.set_full_for(None);
+    file.write_at(b"d", 0).unwrap();
+    assert_eq!(contents(&fs, "f"), b"d");
 }
 
 #[test]

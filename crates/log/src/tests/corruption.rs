@@ -3,6 +3,7 @@
 use super::*;
 use crate::checkpoint;
 use crate::group::{self, GroupHeader};
+use crate::planted::{self, Planted};
 use palisade_base::prng::test_seed;
 use palisade_io::{CrashKeeps, FaultFileSystem, OpenMode};
 
@@ -376,6 +377,19 @@ fn a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log_after_a_checkpoint() 
         let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
         assert_eq!(read_all(&mut reader).unwrap(), [(next, b"next life".to_vec())]);
     }
+}
+
+/// The canary of the two tests before.
+#[test]
+fn a_life_that_goes_on_in_the_epoch_before_is_found_out() {
+    planted::plant(&[Planted::EpochStays]);
+    let found = [
+        a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log as fn(),
+        a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log_after_a_checkpoint,
+    ]
+    .map(|test| std::panic::catch_unwind(test).is_err());
+    planted::plant(&[]);
+    assert_eq!(found, [true, true]);
 }
 
 /// A write of several groups of which only the first arrived leaves half a mini-transaction: it is dropped, and the
