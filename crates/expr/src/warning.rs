@@ -38,6 +38,7 @@ pub struct Condition {
 pub struct Warnings {
     conditions: Vec<Condition>,
     count: u32,
+    before: Counts,
     limit: usize,
     /// `sql_notes` is off.
     drops_notes: bool,
@@ -45,6 +46,15 @@ pub struct Warnings {
     depth: u32,
     /// Of which step each condition that is kept is.
     depths: Vec<u32>,
+}
+
+/// How many conditions a statement has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// All of them.
+    pub all: u16,
+    /// Those that are errors.
+    pub errors: usize,
 }
 
 /// Where a step of an evaluation began.
@@ -58,6 +68,7 @@ impl Default for Warnings {
         Warnings {
             conditions: Vec::new(),
             count: 0,
+            before: Counts::default(),
             limit: 1024,
             drops_notes: false,
             depth: 0,
@@ -69,6 +80,7 @@ impl Default for Warnings {
 impl Warnings {
     /// A new statement begins; it keeps at most `limit` (`max_error_count`).
     pub fn clear(&mut self, limit: usize) {
+        self.before = Counts { all: self.count(), errors: self.error_count() };
         self.conditions.clear();
         self.depths.clear();
         self.depth = 0;
@@ -165,12 +177,17 @@ impl Warnings {
         &self.conditions
     }
 
-    /// How many there were (`@@warning_count`), capped at what a packet can say.
+    /// How many the statement before has left: what `@@warning_count` and `@@error_count` are in this one.
+    pub fn before(&self) -> Counts {
+        self.before
+    }
+
+    /// How many there were, capped at what a packet can say.
     pub fn count(&self) -> u16 {
         self.count.min(u32::from(u16::MAX)) as u16
     }
 
-    /// How many of them are errors (`@@error_count`).
+    /// How many of them are errors.
     pub fn error_count(&self) -> usize {
         self.conditions.iter().filter(|condition| condition.level == Level::Error).count()
     }

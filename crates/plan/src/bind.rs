@@ -45,6 +45,7 @@ pub mod select;
 pub mod types;
 pub mod window;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -188,6 +189,8 @@ pub struct Binder<'a> {
     pub cacheable: bool,
     /// Whether an expression has an effect beside its value.
     pub has_effects: bool,
+    /// User variables that an expression sets: what reads them changes from row to row.
+    pub assigned: BTreeSet<Arc<str>>,
     /// Constants that are converted before the first row.
     pub beforehand: Vec<Beforehand>,
     /// How rows of the statement's own tables are read.
@@ -252,6 +255,7 @@ impl<'a> Binder<'a> {
             working_tables: 0,
             cacheable: true,
             has_effects: false,
+            assigned: BTreeSet::new(),
             beforehand: Vec::new(),
             read_mode: palisade_engine::ReadMode::Snapshot,
             locking: locking::Locking::default(),
@@ -368,6 +372,7 @@ impl<'a> Binder<'a> {
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
         planner.outline = self.outline;
+        planner.assigned = self.assigned;
         planner.switches = switches;
         planner.premises = premises.into();
         planner.slots.set(slots);

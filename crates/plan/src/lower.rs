@@ -2,7 +2,7 @@
 //! WHERE is stacked on top.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use palisade_catalog::{SqlType, Value};
@@ -44,6 +44,8 @@ pub struct Planner<'a> {
     pub switches: OptimizerSwitches,
     /// Whether operators are [noted](super::note).
     pub notes: bool,
+    /// User variables that the statement sets.
+    pub assigned: BTreeSet<Arc<str>>,
     /// What it is held to.
     pub outline: Option<Arc<Outline>>,
     /// How many slots have been given out.
@@ -122,6 +124,7 @@ impl<'a> Planner<'a> {
             switches: OptimizerSwitches::default(),
             notes: false,
             outline: None,
+            assigned: BTreeSet::new(),
             slots: Cell::new(0),
             entries: RefCell::default(),
             outer,

@@ -17,7 +17,7 @@ use palisade_base::error_catalogue::{
     ER_UNKNOWN_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_VAR_DOES_NOT_EXIST, ER_VARIABLE_IS_READONLY,
 };
 use palisade_base::prng::Prng;
-use palisade_base::sysvar::{Place, SessionRule, Settings, Variable, VariableId};
+use palisade_base::sysvar::{Place, SessionRule, Setting, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
@@ -402,7 +402,11 @@ impl SystemVariables for ServerHost {
         }
         let shown = VariableId::all().filter_map(|id| {
             let variable = id.declaration();
-            let setting = variables::read(&self.globals, &self.engine, session, None, id).ok()?;
+            let setting = match id {
+                // Only a statement that reads them by @@ keeps what the one before has left.
+                sysvar::WARNING_COUNT | sysvar::ERROR_COUNT => Setting::UInt(0),
+                _ => variables::read(&self.globals, &self.engine, session, None, id).ok()?,
+            };
             Some((variable.name.to_owned(), variable.shown(&setting)))
         });
         shown.collect()

@@ -191,8 +191,8 @@ fn computed(engine: &Engine, session: &SessionState, id: VariableId) -> Option<S
             let is_collation = id == sysvar::COLLATION_DATABASE;
             Setting::Text(if is_collation { collation.name } else { collation.charset.name() }.into())
         }
-        sysvar::ERROR_COUNT => Setting::UInt(session.warnings.error_count() as u64),
-        sysvar::WARNING_COUNT => Setting::UInt(u64::from(session.warnings.count())),
+        sysvar::ERROR_COUNT => Setting::UInt(session.warnings.before().errors as u64),
+        sysvar::WARNING_COUNT => Setting::UInt(u64::from(session.warnings.before().all)),
         sysvar::LAST_INSERT_ID | sysvar::IDENTITY => Setting::UInt(session.last_insert_id),
         sysvar::INSERT_ID => Setting::UInt(session.insert_id.unwrap_or(0)),
         sysvar::PSEUDO_THREAD_ID => Setting::UInt(session.connection_id),

@@ -36,13 +36,13 @@ pub const COALESCE: &Function = &function("coalesce", (1, MANY), coalesce_type, 
 pub static FUNCTIONS: &[Function] = &[
     function(ANY_VALUE, (1, 1), coalesce_type, Lazy(coalesce)),
     *COALESCE,
-    function("greatest", (2, MANY), extreme_type, Strict(greatest)),
+    function("greatest", (2, MANY), greatest_type, Strict(greatest)),
     function(GROUPING, (1, MANY), grouping_type, Strict(grouping)),
     function(IF, (3, 3), if_type, Lazy(if_)),
     function("ifnull", (2, 2), ifnull_type, Lazy(coalesce)),
     function("interval", (2, MANY), interval_type, Lazy(interval)),
     function("isnull", (1, 1), isnull_type, Nullable(isnull)),
-    function("least", (2, MANY), extreme_type, Strict(least)),
+    function("least", (2, MANY), least_type, Strict(least)),
     function(NULLIF, (2, 2), nullif_type, Lazy(nullif)),
 ];
 
@@ -77,8 +77,12 @@ fn nullif_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> 
     Ok(Typed::nullable(varying(&arguments.at(0)?.ty)))
 }
 
-fn extreme_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+fn greatest_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(common_type("greatest", arguments, connection)?, arguments))
+}
+
+fn least_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::strict(common_type("least", arguments, connection)?, arguments))
 }
 
 fn isnull_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {

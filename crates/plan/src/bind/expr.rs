@@ -51,6 +51,7 @@ impl Binder<'_> {
                 let value = self.expr(value)?;
                 let (ty, nullable, coercibility) = (value.ty.clone(), value.nullable, value.coercibility);
                 let name: Arc<str> = name.to_lowercase().into();
+                self.assigned.insert(name.clone());
                 Ok(Expr { node: Node::AssignUserVariable(name, Box::new(value)), ty, nullable, coercibility })
             }
             ast::Expr::Unary(op, operand) => self.unary(*op, operand),

@@ -1,6 +1,8 @@
 //! Types of results: lengths of texts, conversions between character sets, targets of CAST.
 
-use palisade_base::error_catalogue::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
+use palisade_base::error_catalogue::{
+    ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Charset, CollationId, SqlType, Value};
@@ -403,6 +405,11 @@ impl Binder<'_> {
             fsp @ 0..=6 => Ok(fsp),
             fsp => Err(mysql_error!(ER_TOO_BIG_PRECISION, fsp, name, 6)),
         };
+        if let CastType::Binary(Some(length)) | CastType::Char { length: Some(length), .. } = target
+            && *length > u64::from(u32::MAX)
+        {
+            return Err(mysql_error!(ER_TOO_BIG_DISPLAYWIDTH, "cast as char", u32::MAX));
+        }
         Ok(match target {
             CastType::Binary(length) => CastTarget::Binary { length: *length },
             CastType::Char { length, charset } => {

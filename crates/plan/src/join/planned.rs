@@ -64,8 +64,8 @@ pub(super) struct Conjunct {
     /// It reads nothing but the block's tables, and has no effect: of the same rows it says the same each
     /// time.
     pub(super) is_free: bool,
-    /// It has an effect or another value each time: as in MySQL it is decided for each row that comes out of
-    /// the block's joins.
+    /// It has an effect or another value each time, as where it reads a user variable that the statement
+    /// sets: as in MySQL it is decided for each row that comes out of the block's joins.
     pub(super) is_late: bool,
     /// It runs a subquery for each row.
     pub(super) is_expensive: bool,
@@ -203,7 +203,10 @@ impl<'t> Planning<'_, '_, 't> {
         // A statement that is to end needs no good plan, and the list of an IN may be long.
         if !self.is_over(0) {
             expr.walk(&mut |part| match &part.node {
-                Node::UserVariable(_) => is_free = false,
+                Node::UserVariable(name) => {
+                    is_free = false;
+                    is_late |= self.statement().assigned.contains(name);
+                }
                 Node::AssignUserVariable(..) => is_late = true,
                 Node::Call { function, .. } => is_late |= function.purity != Purity::Pure,
                 Node::Subquery(subquery) => {

@@ -1,0 +1,27 @@
+-- What the statement before has left: @@warning_count and @@error_count.
+SELECT 1 + 'x';
+SELECT @@warning_count, @@error_count, @@session.warning_count, @@local.error_count;
+SELECT @@warning_count;
+SELECT 1 + 'x', 1 + 'y';
+SELECT 1 + 'y', @@warning_count, 1 + 'z', @@warning_count;
+SHOW WARNINGS;
+SELECT 1 + 'x';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT nosuch;
+SELECT @@error_count, @@warning_count;
+SELECT nosuch;
+SET @e = @@error_count * 10 + @@warning_count;
+SELECT @e;
+SELECT 1 + 'x';
+SELECT @@warning_count FROM (SELECT 1 UNION ALL SELECT 2) AS d WHERE @@warning_count > 0;
+SELECT 1 + 'x';
+SHOW VARIABLES LIKE 'warning_count';
+SELECT 1 + 'x';
+DO @@warning_count;
+SHOW WARNINGS;
+SELECT 1 + 'x';
+SHOW COUNT(*) WARNINGS;
+SELECT nosuch;
+SHOW COUNT(*) ERRORS;
+SET @@warning_count = 1;
