@@ -53,6 +53,7 @@ mod server;
 mod side_by_side;
 mod snapshot;
 mod steps;
+mod storm;
 mod suites;
 mod tidy;
 mod tokens;
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|miri|waits] [--rounds N] [--seed N]";
+const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|fuzz|miri|waits|storm] [--rounds N] [--seed N]";
 
 fn soak(arguments: &[String]) -> Outcome {
     let (mut part, mut rounds, mut seed) = (None, 300, 1);
@@ -107,9 +108,18 @@ fn soak(arguments: &[String]) -> Outcome {
     }
     match part {
         None => {
-            for part in
-                ["unit", "search", "histories", "crash", "snapshot", "hostile", "fuzz", "miri", "waits"]
-            {
+            for part in [
+                "unit",
+                "search",
+                "histories",
+                "crash",
+                "snapshot",
+                "hostile",
+                "fuzz",
+                "miri",
+                "waits",
+                "storm",
+            ] {
                 soak_part(part, rounds, seed)?;
             }
             Ok(())
@@ -129,6 +139,7 @@ fn soak_part(part: &str, rounds: u32, seed: u64) -> Outcome {
         "fuzz" => fuzz::soak(rounds),
         "miri" => miri::run(seed),
         "waits" => unit::waits(),
+        "storm" => storm::run(),
         _ => Err(SOAK_USAGE.into()),
     }
 }

@@ -121,7 +121,8 @@ pub fn sim(options: &[String]) -> Outcome {
 /// How long short questions wait beside statements that compute on every worker, and how long KILL takes.
 /// Measures times: for a machine that has nothing else to do.
 pub fn waits() -> Outcome {
-    let test = ["test", "--package", "palisade-server", "--test", "held_workers", "--release", "--quiet"];
+    let test =
+        ["test", "--package", "palisade-server", "--test", "held_workers", "--profile", "tested", "--quiet"];
     process::run(cargo(&test).args(["soak", "--", "--ignored", "--nocapture"]))
 }
 

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
-    ER_NEW_ABORTING_CONNECTION, ER_SERVER_OFFLINE_MODE, ER_TOO_MANY_USER_CONNECTIONS,
+    ER_CON_COUNT_ERROR, ER_NEW_ABORTING_CONNECTION, ER_SERVER_OFFLINE_MODE, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_TOO_MANY_USER_CONNECTIONS,
 };
 use palisade_base::sysvar::SessionSettings;
 use palisade_base::sysvar_catalogue as sysvar;
@@ -25,10 +26,29 @@ use crate::query_logs::{Argument, Who, slow};
 use crate::result_set::ColumnsOnly;
 use crate::server::Server;
 use crate::session::{Conversation, answer_error, is_blank};
-use crate::{session_variables, variables};
+use crate::{session_variables, status, variables};
 
-/// 3032 or 1203: what keeps out a client whose proof was right.
-pub(crate) fn check(
+/// The privilege that `admin_address` asks for.
+const AT_ADMIN_ADDRESS: &str = "SERVICE_CONNECTION_ADMIN";
+
+/// Lets a client in whose proof was right, if nothing keeps it out. Whether it is an administrator: the one
+/// beyond max_connections must be, and one of them always gets in.
+pub(crate) fn admit(host: &ServerHost, connection: &Connection, login: &Login) -> Result<bool, MysqlError> {
+    if connection.is_administrative && !login.account.has_dynamic(AT_ADMIN_ADDRESS) {
+        return Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, AT_ADMIN_ADDRESS));
+    }
+    let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
+    let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
+    if !host.connections.admit(connection, most, is_administrator) {
+        status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
+        return Err(mysql_error!(ER_CON_COUNT_ERROR));
+    }
+    check(host, connection, login, is_administrator).inspect_err(|_| status::ABORTED_CONNECTS.increment())?;
+    Ok(is_administrator)
+}
+
+/// 3032 or 1203.
+fn check(
     host: &ServerHost,
     connection: &Connection,
     login: &Login,

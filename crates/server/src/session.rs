@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
-    ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_INTERNAL_ERROR, ER_MALFORMED_PACKET,
-    ER_NET_PACKET_TOO_LARGE, ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE,
-    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
+    ER_CLIENT_INTERACTION_TIMEOUT, ER_INTERNAL_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
@@ -33,7 +32,7 @@ use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Before, Connection, Visit};
 use crate::fault::{self, Panicked};
 use crate::login::{self, Login, Peer};
-use crate::login_pace::paced;
+use crate::login_pace::{charged, paced};
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
 use crate::query_logs::slow;
@@ -47,11 +46,7 @@ use crate::{administration, entry, task};
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
 
-/// The privilege that `admin_address` asks for.
-const AT_ADMIN_ADDRESS: &str = "SERVICE_CONNECTION_ADMIN";
-
-/// Serves a client until it leaves or is made to. The one beyond max_connections must be an administrator:
-/// one of them always gets in.
+/// Serves a client until it leaves or is made to.
 pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit: Visit, share: Share) {
     // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
     let visit = visit;
@@ -65,29 +60,33 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         Some(Ok(login)) => login,
         Some(Err(Disconnected)) | None => return status::ABORTED_CONNECTS.increment(),
     };
+    let pace = share.login_pace().clone();
+    charged(&pace, begin(server, channel, peer, visit, share, login)).await;
+}
+
+/// Serves a client that has proved who it is, if it may come in.
+async fn begin(
+    server: Arc<Server>,
+    mut channel: Channel,
+    peer: Peer,
+    visit: Visit,
+    share: Share,
+    login: Login,
+) {
+    // As in `serve`.
+    let visit = visit;
+    let connection: &Arc<Connection> = &visit;
+    let host = &server.host;
     channel.transport.patience = None;
-    if connection.is_administrative && !login.account.has_dynamic(AT_ADMIN_ADDRESS) {
-        let error = mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, AT_ADMIN_ADDRESS);
-        answer_error(&mut channel.output, &error);
-        // the connection ends in any case
-        let _ = channel.flush().await;
-        return;
-    }
-    let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
-    let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
-    if !host.connections.admit(connection, most, is_administrator) {
-        status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
-        answer_error(&mut channel.output, &mysql_error!(ER_CON_COUNT_ERROR));
-        // the connection ends in any case
-        let _ = channel.flush().await;
-        return;
-    }
-    if let Err(error) = entry::check(host, connection, &login, is_administrator) {
-        answer_error(&mut channel.output, &error);
-        // the connection ends in any case
-        let _ = channel.flush().await;
-        return status::ABORTED_CONNECTS.increment();
-    }
+    let is_administrator = match entry::admit(host, connection, &login) {
+        Ok(is_administrator) => is_administrator,
+        Err(error) => {
+            answer_error(&mut channel.output, &error);
+            // the connection ends in any case
+            let _ = channel.flush().await;
+            return;
+        }
+    };
     let compression = login.compression;
     let (conversation, begun) =
         Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);

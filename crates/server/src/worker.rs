@@ -83,7 +83,7 @@ pub(crate) struct Worker {
     post: Mutex<Arc<Post>>,
     load: Arc<Load>,
     plans: Arc<PlanCache>,
-    login_pace: LoginPace,
+    login_pace: Arc<LoginPace>,
 }
 
 /// What a worker has to do, and where.
@@ -118,7 +118,7 @@ impl Share {
     }
 
     /// The pace of the worker's logins.
-    pub fn login_pace(&self) -> &LoginPace {
+    pub fn login_pace(&self) -> &Arc<LoginPace> {
         &self.worker.login_pace
     }
 
@@ -209,7 +209,7 @@ impl Worker {
             post: Mutex::new(Post::new(false)),
             load: Arc::default(),
             plans: Arc::default(),
-            login_pace: LoginPace::default(),
+            login_pace: Arc::default(),
         }))
     }
 
