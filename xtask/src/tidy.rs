@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 /// The crates from the ground up. A crate may use those before it.
 const HOUSE: &[&str] = &[
     "base",
+    "observe",
     "io",
     "log",
     "buffer",

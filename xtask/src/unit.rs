@@ -9,7 +9,8 @@ use crate::process::{self, cargo, command, output, target};
 use crate::{Outcome, side_by_side};
 
 /// Crates with tests named `loom_*`, compiled with `--cfg loom` into a target directory of their own.
-const LOOM: &[&str] = &["palisade-base", "palisade-io", "palisade-log", "palisade-buffer", "palisade-txn"];
+const LOOM: &[&str] =
+    &["palisade-base", "palisade-observe", "palisade-io", "palisade-log", "palisade-buffer", "palisade-txn"];
 
 /// How many programs of tests run at a time. Most tests of most programs wait for something now and then, and the longest ones
 /// of a program run alone in the end.

@@ -1,0 +1,37 @@
+//! Instruments: what statements did and how long it took, kept in memory so that those who ask for it can
+//! tell which statements cost what.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`class`] | the classes of statements: `statement/sql/select` |
+//! | [`sums`] | the numbers of one statement, and of many |
+//! | [`digests`] | statements by their digest, in shards of which each has one writer |
+//! | [`session`] | a session's last statements, and its sums by class |
+//! | [`histogram`] | times in MySQL's buckets, and their quantiles |
+//! | `versioned` | numbers that one thread changes and any thread reads |
+//!
+//! # The life of an event
+//!
+//! ```text
+//!  session                     thread's shard                   those who ask
+//!  ───────                     ──────────────                   ─────────────
+//!  counts while it executes
+//!  statement ends: Done ──┬──▶ digest's row, histogram ───────▶ added up over shards
+//!                         └──▶ the session's sums, history ───▶ copied behind the session's lock
+//! ```
+//!
+//! What may never happen: that a session waits for one who reads a shard, or that two sessions on different
+//! threads write to the same cache line because both execute the same statement.
+//!
+//! Absent here: a clock, SQL, and who reads. Times are nanoseconds since a moment that the caller chooses.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used))]
+
+pub mod class;
+pub mod digests;
+pub mod histogram;
+pub mod session;
+pub mod sums;
+mod sync;
+mod versioned;
