@@ -362,6 +362,7 @@ error_codes! {
     ER_PARTITION_FIELDS_TOO_LONG = 1660, "HY000", "The total length of the partitioning fields is too large";
     ER_BINLOG_STMT_MODE_AND_ROW_ENGINE = 1665, "HY000", "Cannot execute statement: impossible to write to binary log since BINLOG_FORMAT = STATEMENT and at least one table uses a storage engine limited to row-based logging.%s";
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = 1681, "HY000", "'%s' is deprecated and will be removed in a future release.";
+    ER_WRONG_PERFSCHEMA_USAGE = 1683, "HY000", "Invalid performance_schema usage.";
     ER_DATA_OUT_OF_RANGE = 1690, "22003", "%s value is out of range in '%s'";
     ER_ACCESS_DENIED_NO_PASSWORD_ERROR = 1698, "28000", "Access denied for user '%-.48s'@'%-.64s'";
     ER_TRUNCATE_ILLEGAL_FK = 1701, "42000", "Cannot truncate a table referenced in a foreign key constraint (%.192s)";

@@ -481,7 +481,7 @@ system_variables! {
     MAX_CONNECT_ERRORS = "max_connect_errors", Global, dynamic, uint(100, 1, u64::MAX, Plain), COMPATIBLE;
     MAX_CONNECTIONS = "max_connections", Global, dynamic, uint(151, 1, 100000, Plain), "Clients at a time.";
     MAX_DELAYED_THREADS = "max_delayed_threads", Both, dynamic, uint(20, 0, 16384, Plain), COMPATIBLE;
-    MAX_DIGEST_LENGTH = "max_digest_length", Global, fixed, uint(1024, 0, 1048576, Plain), COMPATIBLE;
+    MAX_DIGEST_LENGTH = "max_digest_length", Global, fixed, uint(1024, 0, 1048576, Plain), "As performance_schema_max_digest_length: the lower one counts.";
     MAX_ERROR_COUNT = "max_error_count", Both, dynamic, uint(1024, 0, 65535, Plain), "Warnings kept for SHOW WARNINGS.";
     MAX_EXECUTION_TIME = "max_execution_time", Both, dynamic, uint(0, 0, u64::MAX, Milliseconds), "Longest run of a SELECT, after which it is interrupted (3024); 0 is any.";
     MAX_HEAP_TABLE_SIZE = "max_heap_table_size", Both, dynamic, uint(16777216, 16384, 18446744073709550592, Bytes, 1024), COMPATIBLE;
@@ -539,14 +539,14 @@ system_variables! {
     PASSWORD_HISTORY = "password_history", Global, default_only, uint(0, 0, 4294967295, Plain), NO_PASSWORD_POLICY;
     PASSWORD_REQUIRE_CURRENT = "password_require_current", Global, default_only, bool(false), "Only the default is taken: who changes a password is not asked for the old one yet.";
     PASSWORD_REUSE_INTERVAL = "password_reuse_interval", Global, default_only, uint(0, 0, 4294967295, Plain), NO_PASSWORD_POLICY;
-    PERFORMANCE_SCHEMA = "performance_schema", Global, fixed, bool(true), COMPATIBLE;
+    PERFORMANCE_SCHEMA = "performance_schema", Global, fixed, bool(true), "Whether statements are counted for performance_schema.";
     PERFORMANCE_SCHEMA_ACCOUNTS_SIZE = "performance_schema_accounts_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_DIGESTS_SIZE = "performance_schema_digests_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_DIGESTS_SIZE = "performance_schema_digests_size", Global, fixed, int(10000, -1, 1048576, Plain), "Rows of performance_schema.events_statements_summary_by_digest; statements that find no room are counted in one row. -1: 10000.";
     PERFORMANCE_SCHEMA_ERROR_SIZE = "performance_schema_error_size", Global, fixed, uint(0, 0, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE = "performance_schema_events_stages_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE = "performance_schema_events_stages_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE = "performance_schema_events_statements_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE = "performance_schema_events_statements_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE = "performance_schema_events_statements_history_long_size", Global, fixed, int(10000, -1, 1048576, Plain), "Statements of all sessions in performance_schema.events_statements_history_long. -1: 10000.";
+    PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE = "performance_schema_events_statements_history_size", Global, fixed, int(10, -1, 1024, Plain), "Statements of each session in performance_schema.events_statements_history. -1: 10.";
     PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_LONG_SIZE = "performance_schema_events_transactions_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_SIZE = "performance_schema_events_transactions_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_EVENTS_WAITS_HISTORY_LONG_SIZE = "performance_schema_events_waits_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
@@ -554,8 +554,8 @@ system_variables! {
     PERFORMANCE_SCHEMA_HOSTS_SIZE = "performance_schema_hosts_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_COND_CLASSES = "performance_schema_max_cond_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_COND_INSTANCES = "performance_schema_max_cond_instances", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_MAX_DIGEST_LENGTH = "performance_schema_max_digest_length", Global, fixed, uint(0, 0, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_MAX_DIGEST_SAMPLE_AGE = "performance_schema_max_digest_sample_age", Global, dynamic, uint(0, 0, 1048576, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_MAX_DIGEST_LENGTH = "performance_schema_max_digest_length", Global, fixed, uint(1024, 0, 1048576, Plain), "Bytes of a statement without its constants by which performance_schema tells statements apart.";
+    PERFORMANCE_SCHEMA_MAX_DIGEST_SAMPLE_AGE = "performance_schema_max_digest_sample_age", Global, dynamic, uint(60, 0, 1048576, Plain), "Seconds after which QUERY_SAMPLE_TEXT is replaced by a statement that was not slower; 0 for never.";
     PERFORMANCE_SCHEMA_MAX_FILE_CLASSES = "performance_schema_max_file_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_FILE_HANDLES = "performance_schema_max_file_handles", Global, fixed, uint(0, 0, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_FILE_INSTANCES = "performance_schema_max_file_instances", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
@@ -573,7 +573,7 @@ system_variables! {
     PERFORMANCE_SCHEMA_MAX_RWLOCK_INSTANCES = "performance_schema_max_rwlock_instances", Global, fixed, int(0, -1, 104857600, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_SOCKET_CLASSES = "performance_schema_max_socket_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_SOCKET_INSTANCES = "performance_schema_max_socket_instances", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH = "performance_schema_max_sql_text_length", Global, fixed, uint(0, 0, 1048576, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH = "performance_schema_max_sql_text_length", Global, fixed, uint(1024, 0, 1048576, Plain), "Bytes of SQL_TEXT and QUERY_SAMPLE_TEXT in performance_schema.";
     PERFORMANCE_SCHEMA_MAX_STAGE_CLASSES = "performance_schema_max_stage_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_STATEMENT_CLASSES = "performance_schema_max_statement_classes", Global, fixed, uint(0, 0, 256, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_STATEMENT_STACK = "performance_schema_max_statement_stack", Global, fixed, uint(0, 0, 256, Plain), INSTRUMENTS;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`mod@column`] | a column's declaration: name, type, nullability, default, key |
 //! | [`table`] | a table's declaration, its definition, and the registry of definitions |
+//! | [`change`] | changes of rows, where a table may be changed |
 //! | [`wanted`] | what a statement wants of a table: which columns, of which schemas and tables |
 //! | `declare` | [`virtual_table!`], in which a column stands beside the expression of its value |
 //!
@@ -34,11 +35,13 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used))]
 
+pub mod change;
 pub mod column;
 mod declare;
 pub mod table;
 pub mod wanted;
 
+pub use change::{Change, ChangeKind, Changed, Changes};
 pub use column::{ColumnDecl, ColumnType, Named};
 pub use declare::row_of;
 pub use table::{Definition, Origin, Registry, Row, Rows, TableDecl};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 
-use crate::{ColumnDecl, Named, Wanted};
+use crate::{Change, ChangeKind, Changed, Changes, ColumnDecl, Named, Wanted};
 
 /// A row: one value per column.
 pub type Row = Arc<[Value]>;
@@ -54,6 +54,8 @@ pub struct Definition<O: Origin> {
     pub rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
     /// What TRUNCATE TABLE does, if it may be said of it.
     pub truncate: Option<for<'a> fn(&O::Source<'a>)>,
+    /// Changes of its rows, if there may be any.
+    pub changes: Option<Changes<O>>,
 }
 
 impl<O: Origin> Definition<O> {
@@ -62,12 +64,22 @@ impl<O: Origin> Definition<O> {
         declaration: &'static TableDecl,
         rows: for<'a> fn(&O::Source<'a>, &Wanted) -> Rows,
     ) -> Definition<O> {
-        Definition { declaration, rows, truncate: None }
+        Definition { declaration, rows, truncate: None, changes: None }
     }
 
     /// The same table, of which TRUNCATE TABLE does that.
     pub const fn truncated_by(mut self, truncate: for<'a> fn(&O::Source<'a>)) -> Definition<O> {
         self.truncate = Some(truncate);
+        self
+    }
+
+    /// The same table, of which rows may be changed.
+    pub const fn changed_by(
+        mut self,
+        kinds: &'static [ChangeKind],
+        make: for<'a, 'c> fn(&O::Source<'a>, &Change<'c>) -> Changed,
+    ) -> Definition<O> {
+        self.changes = Some(Changes { kinds, make });
         self
     }
 
@@ -104,6 +116,21 @@ impl<O: Origin> Registry<O> {
     pub fn rows(&self, table: &TableDecl, source: &O::Source<'_>, wanted: &Wanted) -> Option<Rows> {
         let definition = self.all().find(|definition| std::ptr::eq(definition.declaration, table))?;
         Some((definition.rows)(source, wanted))
+    }
+
+    fn changes(&self, table: &TableDecl) -> Option<&'static Changes<O>> {
+        let definition = self.all().find(|definition| std::ptr::eq(definition.declaration, table))?;
+        definition.changes.as_ref()
+    }
+
+    /// Whether the rows of a table may be changed so.
+    pub fn allows(&self, table: &TableDecl, kind: ChangeKind) -> bool {
+        self.changes(table).is_some_and(|changes| changes.kinds.contains(&kind))
+    }
+
+    /// Changes a row.
+    pub fn change(&self, table: &TableDecl, source: &O::Source<'_>, change: &Change<'_>) -> Changed {
+        self.changes(table).map_or(Changed::Refused, |changes| (changes.make)(source, change))
     }
 
     /// TRUNCATE TABLE; false if it may not be said of the table.

@@ -16,12 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use palisade_base::sysvar::SessionSettings;
+use palisade_observe::session::SessionEvents;
 use palisade_protocol::compression::Algorithm;
 use palisade_sql::session::{KillFlag, Killed};
 use palisade_sql::{Awaited, RunningStatement};
 use parking_lot::Mutex;
 
 use crate::accounts::AccountName;
+use crate::instruments::people::{AccountKey, People};
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 use crate::task::Task;
@@ -43,6 +45,8 @@ pub struct Connections {
     logs: AtomicU8,
     /// When there were the most connections, in seconds since 1970-01-01 00:00:00 UTC.
     most_at_seconds: AtomicU64,
+    /// Who has been connected.
+    pub people: People,
 }
 
 /// The connections by number.
@@ -81,6 +85,8 @@ impl Before {
     pub const GENERAL_LOG: Before = Before(2);
     /// What the session has counted until now is noted, for the slow query log.
     pub const SLOW_LOG: Before = Before(4);
+    /// Statements are collected from now on: what was counted before is none of the next one's.
+    pub const OBSERVED_ANEW: Before = Before(8);
 
     /// Whether that is among it.
     pub fn has(self, what: Before) -> bool {
@@ -135,6 +141,16 @@ pub struct Connection {
     settings: Mutex<SessionSettings>,
     /// The plan that its statement is executed by, once it may be looked at.
     plan: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
+    /// What its session tells of its statements.
+    pub events: Mutex<SessionEvents>,
+    /// As what it counts among the [`People`].
+    pub(crate) known_as: Mutex<Option<AccountKey>>,
+    /// When its statement began, in nanoseconds since the server did, plus 1; 0 between statements.
+    statement_began: AtomicU64,
+    /// Whether its statements are collected.
+    instrumented: AtomicBool,
+    /// Whether its last statements are kept.
+    has_history: AtomicBool,
 }
 
 /// A connection's time in the list: from [`Connections::enter`] until it is dropped.
@@ -154,6 +170,7 @@ impl std::ops::Deref for Visit {
 impl Drop for Visit {
     fn drop(&mut self) {
         self.connections.leaves_queue(&self.connection);
+        self.connections.people.changes(&self.connection, None);
         let mut all = self.connections.all.lock();
         all.by_id.remove(&self.connection.id);
         match self.connection.is_administrative {
@@ -279,6 +296,11 @@ impl Connections {
             timed_out: AtomicBool::new(false),
             settings: Mutex::default(),
             plan: Mutex::default(),
+            events: Mutex::default(),
+            known_as: Mutex::default(),
+            statement_began: AtomicU64::new(0),
+            instrumented: AtomicBool::new(true),
+            has_history: AtomicBool::new(true),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".to_owned(),
                 account: String::new(),
@@ -400,6 +422,13 @@ impl Connections {
         switch(&self.logs);
         for connection in all.by_id.values() {
             switch(&connection.before_command);
+        }
+    }
+
+    /// Statements of all sessions are collected from now on.
+    pub fn observe_anew(&self) {
+        for connection in self.all.lock().by_id.values() {
+            connection.before_command.fetch_or(Before::OBSERVED_ANEW.0, Ordering::Relaxed);
         }
     }
 
@@ -526,7 +555,8 @@ impl Connection {
 
     #[cold]
     fn take_before_command(&self) -> Before {
-        Before(self.before_command.fetch_and(!Before::COUNT_OVER.0, Ordering::Relaxed))
+        let once = Before::COUNT_OVER.0 | Before::OBSERVED_ANEW.0;
+        Before(self.before_command.fetch_and(!once, Ordering::Relaxed))
     }
 
     /// The client may be silent for any time.
@@ -603,6 +633,50 @@ impl Connection {
         activity.user = user.to_owned();
         activity.account = account.to_owned();
         activity.database = database.map(str::to_owned);
+    }
+
+    /// A statement begins, so many nanoseconds after the server did.
+    #[inline]
+    pub fn begins_statement(&self, began_ns: u64) {
+        self.statement_began.store(began_ns + 1, Ordering::Relaxed);
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn ends_statement(&self) {
+        self.statement_began.store(0, Ordering::Relaxed);
+    }
+
+    /// When its statement began; `None` between statements.
+    pub fn statement_began_ns(&self) -> Option<u64> {
+        self.statement_began.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Whether its statements are collected.
+    #[inline]
+    pub fn is_instrumented(&self) -> bool {
+        self.instrumented.load(Ordering::Relaxed)
+    }
+
+    /// Whether its last statements are kept.
+    #[inline]
+    pub fn has_history(&self) -> bool {
+        self.has_history.load(Ordering::Relaxed)
+    }
+
+    /// Has its statements collected, or not; whether that was a change.
+    pub fn set_instrumented(&self, on: bool) -> bool {
+        self.instrumented.swap(on, Ordering::Relaxed) != on
+    }
+
+    /// Has its last statements kept, or not; whether that was a change.
+    pub fn set_history(&self, on: bool) -> bool {
+        self.has_history.swap(on, Ordering::Relaxed) != on
+    }
+
+    /// The current database.
+    pub fn database(&self) -> Option<String> {
+        self.activity.lock().database.clone()
     }
 
     /// Who the client is.

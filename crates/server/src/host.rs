@@ -25,7 +25,7 @@ use palisade_engine::Engine;
 use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
-use palisade_schema::{Rows, TableDecl, Wanted};
+use palisade_schema::{Change, ChangeKind, Changed, Rows, TableDecl, Wanted};
 use palisade_session::environment::Beside;
 use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
@@ -41,6 +41,7 @@ use crate::accounts::authorize::Asker;
 use crate::accounts::privilege::Privileges;
 use crate::connections::{Before, Connections};
 use crate::innodb_status::{self, Latest};
+use crate::instruments::Instruments;
 use crate::persisted::{Kept, Values};
 use crate::query_logs::general::{self, GeneralLog};
 use crate::query_logs::slow::{self, SlowLog};
@@ -82,6 +83,8 @@ pub struct ServerHost {
     pub general_log: GeneralLog,
     /// Statements that took long.
     pub slow_log: SlowLog,
+    /// What its sessions tell of their statements.
+    pub instruments: Instruments,
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
     workers: AtomicUsize,
@@ -104,6 +107,7 @@ impl ServerHost {
         memory_limit::apply(&memory, &settings);
         ServerHost {
             memory,
+            instruments: Instruments::new(&settings),
             globals: Globals::new(settings, placements),
             connections: Arc::default(),
             accounts: Accounts::default(),
@@ -335,6 +339,7 @@ impl SystemVariables for ServerHost {
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
         if scope == Scope::Global {
             memory_limit::apply(&self.memory, &self.globals.load());
+            self.instruments.follow(&self.globals.load());
         }
         if scope == Scope::Global && query_logs::VARIABLES.contains(&id) {
             let followed = self.follow_query_logs(query_logs::is_of(id));
@@ -430,6 +435,19 @@ impl VirtualTables for ServerHost {
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows {
         let rows = virtual_tables::REGISTRY.rows(table, &virtual_tables::Source::new(self, session), wanted);
         rows.unwrap_or_else(|| Box::new(std::iter::empty()))
+    }
+
+    fn allows_virtual_change(&self, table: &TableDecl, kind: ChangeKind) -> bool {
+        virtual_tables::REGISTRY.allows(table, kind)
+    }
+
+    fn change_virtual_row(
+        &self,
+        session: SessionView<'_>,
+        table: &TableDecl,
+        change: &Change<'_>,
+    ) -> Changed {
+        virtual_tables::REGISTRY.change(table, &virtual_tables::Source::new(self, session), change)
     }
 
     fn truncate_virtual_table(&self, session: SessionView<'_>, table: &TableDecl) -> bool {

@@ -34,6 +34,7 @@
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | `http` | `/metrics` for Prometheus, and a page for people |
+//! | [`instruments`] | what sessions tell of their statements, for performance_schema |
 //! | [`check`] | `palisade check`: the offline check of a data directory |
 //! | [`files`], [`query_logs`] | files that statements read and write; the logs of what clients ask for |
 //! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
@@ -67,6 +68,7 @@ mod flush_settings;
 pub mod host;
 mod http;
 mod innodb_status;
+pub mod instruments;
 pub mod listener;
 pub mod locality;
 pub mod login;

@@ -23,6 +23,7 @@ use palisade_sql::{ColumnMeta, PlanCache, Prepared, Processes as _, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
+use crate::instruments::{self, Observed};
 use crate::query_logs::slow;
 use crate::result_set::{FLUSH_AT, PacketSink, Protocol, definition};
 use crate::session::{Conversation, answer_error};
@@ -72,10 +73,13 @@ impl Statement {
 
 impl Conversation {
     /// COM_STMT_PREPARE.
-    pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
+    pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) -> SqlResult<()> {
         let (prepared, columns, counted, kept) = match self.prepare(text).await {
             Ok(prepared) => prepared,
-            Err(error) => return self.answer_failure(output, &error, text),
+            Err(error) => {
+                self.answer_failure(output, &error, text);
+                return Err(error);
+            }
         };
         let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let statement = Statement {
@@ -104,6 +108,7 @@ impl Conversation {
         if count > 0 && eof {
             output.packet(|out| encode_eof(out, status, warnings));
         }
+        Ok(())
     }
 
     async fn prepare(&mut self, text: &[u8]) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>, Counted, usize)> {
@@ -150,6 +155,10 @@ impl Conversation {
         let done = match decoded {
             Ok(()) => {
                 let begun = Instant::now();
+                let is_observed = self.server.host.instruments.collects();
+                if is_observed {
+                    self.begin_to_observe(begun);
+                }
                 self.session.begin_profile(&*self.server.host);
                 let style = self.result_style(Protocol::Binary);
                 let sql = &self.server.sql;
@@ -167,7 +176,13 @@ impl Conversation {
                     done
                 };
                 self.session.begin_stage(&*self.server.host, "cleaning up");
-                self.after_statement(begun);
+                let took = self.after_statement(begun);
+                if is_observed {
+                    let outcome = instruments::outcome(&done, |completion| completion);
+                    let (class, prepared) = (Some(*instruments::EXECUTE), Some(&*prepared));
+                    let text = prepared.map_or(&[][..], |prepared| prepared.text());
+                    self.observe(&Observed { class, text, begun, took, rows_sent, outcome, prepared });
+                }
                 if self.is_watched() {
                     let error = done.as_ref().err().map_or(0, MysqlError::number);
                     let ended = slow::Ended { text: prepared.text(), begun, rows_sent, error };

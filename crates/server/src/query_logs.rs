@@ -209,6 +209,15 @@ fn without_passwords(statement: &Statement, text: &[u8]) -> Vec<u8> {
     }
 }
 
+/// What may be kept of a text that may hold passwords: of one that cannot be parsed nothing that follows a word
+/// before which passwords stand.
+pub(crate) fn harmless(text: &[u8], options: ParseOptions) -> Vec<u8> {
+    match next_statement(text, options) {
+        Some((statement, own, _)) => without_passwords(&statement, own),
+        None => without_secrets(text),
+    }
+}
+
 /// The text with `<secret>` for each string that may be a password.
 fn without_secrets(text: &[u8]) -> Vec<u8> {
     const BEFORE: [&[u8]; 4] = [b"BY", b"AS", b"REPLACE", b"PASSWORD"];

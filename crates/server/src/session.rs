@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
     ER_CLIENT_INTERACTION_TIMEOUT, ER_INTERNAL_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
-    ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_catalog::{CollationId, Value};
+use palisade_catalog::Value;
 use palisade_expr::mode::SqlMode;
 use palisade_protocol::handshake::Scramble;
 use palisade_protocol::response::{
@@ -24,24 +24,27 @@ use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_session::command::Command as SqlCommand;
 use palisade_session::prepared_count::Counted;
 use palisade_sql::session::SecurityContext;
-use palisade_sql::{Completion, PlanCache, Processes as _, Session, SessionState};
+use palisade_sql::{Completion, PlanCache, Session, SessionState};
 use tracing::warn;
 
-use crate::accounts::privilege::Privileges;
+mod command;
+
 use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Before, Connection, Visit};
 use crate::fault::{self, Panicked};
+use crate::instruments::people::AccountKey;
+use crate::instruments::{self, Observed};
 use crate::login::{self, Login, Peer};
 use crate::login_pace::{charged, paced};
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
 use crate::query_logs::slow;
 use crate::reactor::timeout;
-use crate::result_set::{PacketSink, Protocol, ResultStyle, definition};
+use crate::result_set::{PacketSink, Protocol, ResultStyle};
 use crate::server::Server;
 use crate::status::{self, Own};
 use crate::worker::Share;
-use crate::{administration, entry, task};
+use crate::{entry, task};
 
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
@@ -247,6 +250,12 @@ impl Conversation {
         self.connection.identify(user, account, database.as_deref());
         match used {
             Ok(()) => {
+                let key = AccountKey { user: user.clone(), host: self.connection.host.clone() };
+                let (is_collected, has_history) =
+                    self.server.host.instruments.setup.of_account(&key.user, &key.host);
+                self.connection.set_instrumented(is_collected);
+                self.connection.set_history(has_history);
+                self.server.host.connections.people.changes(&self.connection, Some(key));
                 self.connection.end(self.server.host.connections.now_seconds());
                 self.answer_ok(output);
             }
@@ -369,7 +378,6 @@ impl Conversation {
             Box::pin(self.log_command(&command)).await;
         }
         match command {
-            Command::Quit => return Ok(Next::End),
             Command::Query(text) => {
                 self.begin_command(command.name(), text);
                 self.count(Own::Questions);
@@ -385,144 +393,9 @@ impl Conversation {
                 self.session.commands.add(SqlCommand::StmtExecute);
                 self.stmt_execute((statement, cursor), parameters, output, transport).await?;
             }
-            Command::StmtPrepare(text) => {
-                self.begin_command(command.name(), text);
-                self.session.commands.add(SqlCommand::StmtPrepare);
-                self.stmt_prepare(text, output).await;
-            }
-            Command::StmtClose(statement) => {
-                self.session.commands.add(SqlCommand::StmtClose);
-                self.stmt_close(statement);
-            }
-            Command::StmtReset(statement) => {
-                self.session.commands.add(SqlCommand::StmtReset);
-                self.stmt_reset(statement, output);
-            }
-            Command::StmtSendLongData { statement, parameter, data } => {
-                self.session.commands.add(SqlCommand::StmtSendLongData);
-                self.stmt_send_long_data(statement, parameter, data);
-            }
-            Command::StmtFetch { statement, rows } => {
-                self.session.commands.add(SqlCommand::StmtFetch);
-                self.begin_command(command.name(), b"");
-                self.stmt_fetch(statement, rows, output, transport).await?;
-            }
-            Command::Ping => {
-                self.session.commands.add(SqlCommand::AdminCommands);
-                self.answer_ok(output);
-            }
-            Command::InitDb(name) => {
-                self.session.commands.add(SqlCommand::ChangeDb);
-                let name = String::from_utf8_lossy(name);
-                self.session.state.warnings.clear(self.session.state.variables.max_error_count);
-                let used = self.server.sql.use_database(&mut self.session, &name);
-                self.connection.set_database(self.session.state.database.as_deref());
-                match used {
-                    Ok(()) => self.answer_change_of_database(output),
-                    Err(error) => answer_error(output, &error),
-                }
-            }
-            Command::FieldList { table, pattern } => {
-                self.session.commands.add(SqlCommand::ShowFields);
-                self.field_list(table, pattern, output).await;
-            }
-            Command::Statistics => {
-                self.session.commands.add(SqlCommand::ShowStatus);
-                let line = status::statistics(&self.server.host);
-                output.packet(|out| out.extend_from_slice(line.as_bytes()));
-            }
-            Command::ProcessInfo => self.query(b"SHOW FULL PROCESSLIST", output, transport).await?,
-            Command::ProcessKill(id) => {
-                self.session.commands.add(SqlCommand::Kill);
-                let killed = self.server.host.kill(&self.session.state, u64::from(id), false);
-                self.answer(output, killed);
-            }
-            Command::SetMultiStatements(on) => {
-                self.session.commands.add(SqlCommand::AdminCommands);
-                self.session.multi_statements = on;
-                let (capabilities, status) = (self.capabilities, self.status());
-                output.packet(|out| encode_result_end(out, capabilities, status, 0));
-            }
-            Command::Refresh(bits) => {
-                self.session.commands.add(SqlCommand::Flush);
-                let host = &self.server.host;
-                let refreshed =
-                    match host.check(&self.session.state, |asker| asker.require(Privileges::RELOAD)) {
-                        Ok(()) => administration::refresh(host, &self.server.sql, bits).await,
-                        Err(error) => Err(error),
-                    };
-                self.answer(output, refreshed);
-            }
-            Command::Shutdown => {
-                self.session.commands.add(SqlCommand::Shutdown);
-                let host = &self.server.host;
-                let allowed = host.check(&self.session.state, |asker| asker.require(Privileges::SHUTDOWN));
-                if let Err(error) = allowed {
-                    answer_error(output, &error);
-                } else {
-                    self.answer_ok(output);
-                    self.server.host.shutdown.complete();
-                    return Ok(Next::End);
-                }
-            }
-            Command::ResetConnection => {
-                let database = self.session.state.database.take();
-                let Session { plans, state: SessionState { user, .. }, .. } = &self.session;
-                let fresh =
-                    entry::fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
-                let security = self.session.state.security.clone();
-                self.replace_session(fresh).await;
-                self.session.state.database = database;
-                self.session.state.security = security;
-                self.answer_ok(output);
-            }
-            Command::Debug => {
-                self.session.commands.add(SqlCommand::AdminCommands);
-                let host = &self.server.host;
-                match host.check(&self.session.state, |asker| asker.require(Privileges::SUPER)) {
-                    Ok(()) => {
-                        administration::write_debug_report(host, &self.session);
-                        let (capabilities, status) = (self.capabilities, self.status());
-                        output.packet(|out| encode_result_end(out, capabilities, status, 0));
-                    }
-                    Err(error) => answer_error(output, &error),
-                }
-            }
-            Command::ChangeUser(_) | Command::Unknown(_) => {
-                answer_error(output, &mysql_error!(ER_UNKNOWN_COM_ERROR))
-            }
+            other => return self.execute_other(other, output, transport).await,
         }
         Ok(Next::Command)
-    }
-
-    /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
-    async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<Next, Disconnected> {
-        if self.begin_to_count().has(Before::GENERAL_LOG) {
-            Box::pin(self.log_command(&Command::ChangeUser(body))).await;
-        }
-        self.session.commands.add(SqlCommand::AdminCommands);
-        let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
-        let host = self.server.host.clone();
-        channel.input.expect_sequence(1);
-        let event_loop = channel.transport.stream().event_loop().clone();
-        let login = login::change_user(channel, &host, self.peer, body, self.capabilities, self.scramble);
-        let login = match timeout(&event_loop, limit, login).await {
-            Some(Ok(login)) => login,
-            Some(Err(Disconnected)) | None => {
-                status::ABORTED_CONNECTS.increment();
-                return Ok(Next::End);
-            }
-        };
-        let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
-        if self.server.host.globals.load().bool(sysvar::OFFLINE_MODE) && !is_administrator {
-            answer_error(&mut channel.output, &mysql_error!(ER_SERVER_OFFLINE_MODE));
-            channel.flush().await?;
-            return Ok(Next::End);
-        }
-        self.start_over(&login).await;
-        let begun = self.enter_database(login.database.as_deref(), &mut channel.output);
-        channel.flush().await?;
-        Ok(if begun { Next::Command } else { Next::End })
     }
 
     /// A command begins: what was asked of the one before is over. Gives what else is to be done before it.
@@ -543,6 +416,9 @@ impl Conversation {
             self.connection.counters.start_over();
             self.session.work.start_over();
             self.session.commands.start_over();
+        }
+        if before.has(Before::OBSERVED_ANEW) {
+            self.session.work.mark(|_, _| ());
         }
         if before.has(Before::SLOW_LOG) {
             let now = slow::Before::of(&self.session, &self.connection);
@@ -568,6 +444,10 @@ impl Conversation {
         let mut rest = text;
         loop {
             let begun = Instant::now();
+            let is_observed = self.server.host.instruments.collects();
+            if is_observed {
+                self.begin_to_observe(begun);
+            }
             self.session.begin_profile(&*self.server.host);
             let style = self.result_style(Protocol::Text);
             let sink = PacketSink::new(output, transport, &mut self.formats, style);
@@ -575,13 +455,19 @@ impl Conversation {
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
             let rows_sent = sink.rows();
             self.session.begin_stage(&*self.server.host, "cleaning up");
-            self.after_statement(begun);
+            let took = self.after_statement(begun);
+            let end = done.as_ref().ok().and_then(|(_, next)| *next);
+            let own = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+            if is_observed {
+                let outcome = instruments::outcome(&done, |(completion, _)| completion);
+                let (class, prepared) = (None, None);
+                self.observe(&Observed { class, text: own, begun, took, rows_sent, outcome, prepared });
+            }
             if self.is_watched() {
                 let error = done.as_ref().err().map_or(0, MysqlError::number);
                 Box::pin(self.log_if_slow(slow::Ended { text: rest, begun, rows_sent, error })).await;
             }
-            let end = done.as_ref().ok().and_then(|(_, next)| *next);
-            self.session.end_profile(&*self.server.host, end.and_then(|end| rest.get(..end)).unwrap_or(rest));
+            self.session.end_profile(&*self.server.host, own);
             match done {
                 Ok((completion, next)) => {
                     let next = next.and_then(|at| rest.get(at..)).filter(|rest| !is_blank(rest));
@@ -616,12 +502,14 @@ impl Conversation {
         }
     }
 
-    /// A statement has ended.
-    pub(crate) fn after_statement(&self, begun: Instant) {
+    /// A statement has ended. Gives how long it took.
+    pub(crate) fn after_statement(&self, begun: Instant) -> Duration {
         let limit = self.session.state.settings.double(sysvar::LONG_QUERY_TIME);
-        if begun.elapsed().as_secs_f64() > limit {
+        let took = begun.elapsed();
+        if took.as_secs_f64() > limit {
             self.count(Own::SlowQueries);
         }
+        took
     }
 
     fn count(&self, which: Own) {
@@ -682,24 +570,6 @@ impl Conversation {
             };
             output.packet(|out| ok.encode(out));
         }
-    }
-
-    /// COM_FIELD_LIST: the definitions of a table's columns.
-    async fn field_list(&mut self, table: &[u8], pattern: &[u8], output: &mut Output) {
-        let table = String::from_utf8_lossy(table);
-        let columns = match self.server.sql.table_columns(&mut self.session, &table).await {
-            Ok(columns) => columns,
-            Err(error) => return answer_error(output, &error),
-        };
-        let names = CollationId::UTF8MB4_GENERAL_CI.get();
-        for column in &columns {
-            if pattern.is_empty() || names.like(column.name.as_bytes(), pattern, b"\\") {
-                let charset = self.result_charset();
-                output.packet(|out| definition(column, charset).encode_with_default(None, out));
-            }
-        }
-        let (capabilities, status) = (self.capabilities, self.status());
-        output.packet(|out| encode_result_end(out, capabilities, status, 0));
     }
 
     /// Makes the session as new, for `login`.

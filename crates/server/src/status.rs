@@ -188,13 +188,12 @@ const ZERO: &[&str] = &[
     "option_tracker_usage:Replication Replica",
 ];
 
-/// What performance_schema may have had no room for: `Performance_schema_..._lost`. Its tables are made when
-/// they are read, so that nothing is lost.
+/// What performance_schema may have had no room for: `Performance_schema_..._lost`. But for digests its tables
+/// are made when they are read, so that nothing is lost.
 const NEVER_LOST: &[&str] = &[
     "accounts",
     "cond_classes",
     "cond_instances",
-    "digest",
     "file_classes",
     "file_handles",
     "file_instances",
@@ -248,6 +247,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec
     for what in NEVER_LOST {
         add(&format!("Performance_schema_{what}_lost"), "0".to_owned());
     }
+    add("Performance_schema_digest_lost", host.instruments.digests.lost().to_string());
     for name in ZERO {
         add(name, "0".to_owned());
     }

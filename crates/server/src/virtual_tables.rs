@@ -3,6 +3,10 @@
 //! | module | tables |
 //! |---|---|
 //! | `processes` | PROCESSLIST, threads, connection attributes |
+//! | `people` | accounts, users, hosts |
+//! | `setup` | what is collected of statements |
+//! | `statements` | statements one by one |
+//! | `statement_sums` | what statements did together, by digest, class, session, account |
 //! | `variables` | system variables, where their values come from, status counters |
 //! | `by_session` | what sessions have set and counted |
 //! | `accounts` | privileges and attributes of accounts |
@@ -32,17 +36,21 @@ pub mod locks;
 mod memory;
 mod metadata_locks;
 mod metrics;
+mod people;
 mod processes;
 mod redo;
 mod replication;
 mod replication_state;
+mod setup;
+mod statement_sums;
+mod statements;
 mod system;
 mod table_waits;
 mod tls;
 mod variables;
 
 use palisade_catalog::Value;
-use palisade_schema::{Origin, Registry, Row, Rows, Wanted};
+use palisade_schema::{Changed, Origin, Registry, Row, Rows, Wanted};
 use palisade_sql::SessionView;
 
 use crate::host::ServerHost;
@@ -84,6 +92,10 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         file_waits::TABLES,
         memory::TABLES,
         variables::TABLES,
+        people::TABLES,
+        setup::TABLES,
+        statements::TABLES,
+        statement_sums::TABLES,
         accounts::TABLES,
         error_log::TABLES,
         host_cache::TABLES,
@@ -110,6 +122,15 @@ fn number(value: Option<u64>) -> Value {
 
 fn yes_no(yes: bool) -> Value {
     text(if yes { "YES" } else { "NO" })
+}
+
+/// Whether a value of a column of YES and NO is the first.
+fn is_yes(value: &Value) -> bool {
+    matches!(value, Value::Enum(member) if &*member.text == b"YES")
+}
+
+fn changed(is_change: bool) -> Changed {
+    if is_change { Changed::Yes } else { Changed::No }
 }
 
 /// Rows of subjects that own what they tell.

@@ -209,11 +209,14 @@ commands! {
 
 /// What one session has executed since it began, or since FLUSH STATUS.
 #[derive(Debug)]
-pub struct CommandCounts(Box<[u64; COUNT]>);
+pub struct CommandCounts {
+    counts: Box<[u64; COUNT]>,
+    first: Option<Command>,
+}
 
 impl Default for CommandCounts {
     fn default() -> Self {
-        CommandCounts(Box::new([0; COUNT]))
+        CommandCounts { counts: Box::new([0; COUNT]), first: None }
     }
 }
 
@@ -221,21 +224,30 @@ impl CommandCounts {
     /// Counts one, for the session and for the server.
     #[inline]
     pub fn add(&mut self, command: Command) {
-        let counters = (METRICS.get(command as usize), self.0.get_mut(command as usize));
+        let counters = (METRICS.get(command as usize), self.counts.get_mut(command as usize));
         if let (Some(metric), Some(own)) = counters {
             metric.increment();
             *own += 1;
         }
+        if self.first.is_none() {
+            self.first = Some(command);
+        }
+    }
+
+    /// The first of what was counted since this was called last: of EXECUTE that, and not what it executes.
+    #[inline]
+    pub fn take_first(&mut self) -> Option<Command> {
+        self.first.take()
     }
 
     /// Begins at 0 again, for the session only.
     pub fn start_over(&mut self) {
-        self.0.fill(0);
+        self.counts.fill(0);
     }
 
     /// What the session has counted, in the order of [`METRICS`].
     pub fn all(&self) -> &[u64; COUNT] {
-        &self.0
+        &self.counts
     }
 }
 
@@ -551,6 +563,8 @@ mod tests {
         counts.add(Command::Clone);
         assert_eq!(counts.all()[Command::Clone as usize], 1);
         assert_eq!(METRICS[Command::Clone as usize].value(), before + 1);
+        counts.add(Command::Clone);
+        assert_eq!((counts.take_first(), counts.take_first()), (Some(Command::Clone), None));
         counts.start_over();
         assert_eq!(counts.all()[Command::Clone as usize], 0);
     }

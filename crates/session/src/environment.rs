@@ -26,7 +26,7 @@ use palisade_expr::SqlResult;
 use palisade_expr::services::Services;
 use palisade_expr::session_state::SessionState;
 use palisade_parser::ast::Statement;
-use palisade_schema::{Rows, TableDecl, Wanted};
+use palisade_schema::{Change, ChangeKind, Changed, Rows, TableDecl, Wanted};
 
 use crate::BoxFuture;
 use crate::prepared_count::Counted;
@@ -179,6 +179,21 @@ pub trait VirtualTables: Send + Sync {
 
     /// The rows of a virtual table that the server provides; rows that are not wanted may be left out.
     fn virtual_rows(&self, session: SessionView<'_>, table: &TableDecl, wanted: &Wanted) -> Rows;
+
+    /// Whether rows of a virtual table that the server provides may be changed so.
+    fn allows_virtual_change(&self, _table: &TableDecl, _kind: ChangeKind) -> bool {
+        false
+    }
+
+    /// Changes a row of a virtual table that the server provides.
+    fn change_virtual_row(
+        &self,
+        _session: SessionView<'_>,
+        _table: &TableDecl,
+        _change: &Change<'_>,
+    ) -> Changed {
+        Changed::Refused
+    }
 
     /// TRUNCATE TABLE of a virtual table that the server provides; false if it may not be said of it.
     fn truncate_virtual_table(&self, _session: SessionView<'_>, _table: &TableDecl) -> bool {

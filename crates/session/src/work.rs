@@ -92,6 +92,34 @@ pub enum Work {
 /// How many things are counted.
 pub const COUNT: usize = Work::SortScan as usize + 1;
 
+/// Each, by its place.
+const WORK: [Work; COUNT] = [
+    Work::CreatedTmpDiskTables,
+    Work::CreatedTmpFiles,
+    Work::HandlerCommit,
+    Work::HandlerDelete,
+    Work::HandlerReadFirst,
+    Work::HandlerReadKey,
+    Work::HandlerReadLast,
+    Work::HandlerReadNext,
+    Work::HandlerReadPrev,
+    Work::HandlerReadRndNext,
+    Work::HandlerRollback,
+    Work::HandlerSavepoint,
+    Work::HandlerSavepointRollback,
+    Work::HandlerUpdate,
+    Work::HandlerWrite,
+    Work::MaxExecutionTimeExceeded,
+    Work::MaxExecutionTimeSet,
+    Work::SelectFullJoin,
+    Work::SelectFullRangeJoin,
+    Work::SelectRange,
+    Work::SelectScan,
+    Work::SortMergePasses,
+    Work::SortRows,
+    Work::SortScan,
+];
+
 /// What one session's statements have done.
 #[derive(Debug, Default)]
 pub struct WorkDone {
@@ -101,13 +129,45 @@ pub struct WorkDone {
     fresh: [u64; COUNT],
     /// A bit for each that is not zero there.
     touched: u32,
+    /// A bit for each that was counted since the [mark](Self::mark).
+    since_mark: u32,
+    /// What they were at the mark.
+    marked: Option<Box<Marked>>,
     /// Rows that scans and reads by key have found, since the session began.
     pub rows_examined: u64,
     /// Microseconds of waits for locks of rows and tables, since the session began.
     pub lock_micros: u64,
 }
 
+/// What a session had counted when a statement ended.
+#[derive(Debug, Default)]
+struct Marked {
+    totals: [u64; COUNT],
+    rows_examined: u64,
+    lock_micros: u64,
+}
+
 impl WorkDone {
+    /// What was counted since the last mark is the statement's that ends now: `take` is told of each kind of
+    /// work, and of the rows examined and the microseconds of waits for locks. The next statement begins
+    /// here. To be called after [`publish`](Self::publish).
+    #[inline]
+    pub fn mark(&mut self, mut take: impl FnMut(Work, u64)) -> (u64, u64) {
+        let marked = self.marked.get_or_insert_default();
+        while self.since_mark != 0 {
+            let which = self.since_mark.trailing_zeros() as usize;
+            self.since_mark &= self.since_mark - 1;
+            let counters = (WORK.get(which), self.totals.get(which), marked.totals.get_mut(which));
+            if let (Some(work), Some(total), Some(before)) = counters {
+                take(*work, total.saturating_sub(*before));
+                *before = *total;
+            }
+        }
+        let examined = self.rows_examined - std::mem::replace(&mut marked.rows_examined, self.rows_examined);
+        let waited = self.lock_micros - std::mem::replace(&mut marked.lock_micros, self.lock_micros);
+        (examined, waited)
+    }
+
     /// Counts `amount`.
     #[inline]
     pub fn add(&mut self, work: Work, amount: u64) {
@@ -129,6 +189,7 @@ impl WorkDone {
 
     /// Tells the server's counters.
     pub fn publish(&mut self) {
+        self.since_mark |= self.touched;
         while self.touched != 0 {
             let which = self.touched.trailing_zeros() as usize;
             self.touched &= self.touched - 1;
@@ -145,6 +206,7 @@ impl WorkDone {
     pub fn start_over(&mut self) {
         self.publish();
         self.totals = [0; COUNT];
+        self.marked.iter_mut().for_each(|marked| marked.totals = [0; COUNT]);
     }
 
     /// What the session has counted, in the order of [`Work`].
@@ -182,8 +244,33 @@ mod tests {
     }
 
     #[test]
+    fn a_statement_has_what_was_counted_since_the_one_before() {
+        let mut done = WorkDone::default();
+        let statement = |done: &mut WorkDone| {
+            done.publish();
+            let mut seen = Vec::new();
+            let rows = done.mark(|work, amount| seen.push((work, amount)));
+            (seen, rows)
+        };
+        done.add(Work::SortRows, 3);
+        done.rows_examined += 7;
+        assert_eq!(statement(&mut done), (vec![(Work::SortRows, 3)], (7, 0)));
+        assert_eq!(statement(&mut done), (vec![], (0, 0)));
+        done.add(Work::SortRows, 2);
+        done.publish();
+        done.add(Work::HandlerCommit, 1);
+        done.lock_micros += 9;
+        let both = vec![(Work::HandlerCommit, 1), (Work::SortRows, 2)];
+        assert_eq!(statement(&mut done), (both, (0, 9)));
+        done.start_over();
+        done.add(Work::SortRows, 4);
+        assert_eq!(statement(&mut done), (vec![(Work::SortRows, 4)], (0, 0)));
+    }
+
+    #[test]
     fn the_list_and_the_names_go_together() {
         assert_eq!(METRICS.len(), COUNT);
+        assert!(WORK.iter().enumerate().all(|(place, work)| *work as usize == place));
         for (work, metric) in [
             (Work::HandlerCommit, &HANDLER_COMMIT),
             (Work::HandlerReadNext, &HANDLER_READ_NEXT),

@@ -14,6 +14,7 @@
 //! | `question` | what a statement asks of the tables it has locked |
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
+//! | `truncate` | TRUNCATE TABLE, and of what is only counted |
 //! | `stored` | DROP of stored programs and views |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under

@@ -7,6 +7,7 @@
 //! | PREPARE, EXECUTE, DEALLOCATE | `session::prepare` |
 //! | DO, SIGNAL, KILL | `values` |
 //! | LOCK TABLES | [`locks`](crate::locks) |
+//! | changes of performance_schema | `dml::instrument` |
 //! | definitions, maintenance | [`ddl`](crate::ddl) |
 //! | CREATE BINDING, DROP BINDING | [`bindings`](crate::bindings) |
 //! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](palisade_plan) |
@@ -102,6 +103,9 @@ impl Sql {
                     Some(completion) => Ok(completion),
                     None => self.administer(session, statement, sink).await,
                 }
+            }
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                Box::pin(self.change_instrument(session, statement, parameters)).await
             }
             other => self.administer(session, other, sink).await,
         }

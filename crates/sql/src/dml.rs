@@ -6,6 +6,7 @@
 //! | [`insert`] | INSERT and REPLACE |
 //! | [`change`] | UPDATE and DELETE |
 //! | [`foreign`] | foreign keys |
+//! | `instrument` | what may be changed of performance_schema |
 //! | [`load`], `outfile` | LOAD DATA; SELECT ... INTO OUTFILE |
 //!
 //! These run as `async` functions over steps of the engine; a step that has to wait is called again with the
@@ -16,6 +17,7 @@ pub mod change;
 mod collision;
 pub mod foreign;
 pub mod insert;
+pub(crate) mod instrument;
 pub mod load;
 mod outfile;
 pub mod store;

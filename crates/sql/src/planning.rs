@@ -30,6 +30,9 @@ impl Sql {
         parameters: &[Value],
         prepared: Option<&Arc<Prepared>>,
     ) -> SqlResult<Option<Arc<CachedStatement>>> {
+        if crate::dml::instrument::target(session, statement).is_some() {
+            return Ok(None);
+        }
         let kept = prepared.filter(|_| session.locks.is_none());
         let own_text = session.own_text.take();
         let text = prepared.map(|prepared| prepared.text()).or(own_text.as_deref());

@@ -88,6 +88,8 @@ pub struct Session {
     pub work: WorkDone,
     /// How many statements and commands of each kind it has executed.
     pub commands: CommandCounts,
+    /// What it has executed last, if that was sent as text and is kept: for the server, which takes it.
+    pub executed: Option<Arc<crate::Prepared>>,
     /// How long the stages of its last statements took, if it was ever asked to note that.
     pub(crate) profiles: Option<Box<palisade_session::profile::Profiles>>,
     /// See [`gives_way`](Self::gives_way). Only its own task changes it.
@@ -134,6 +136,7 @@ impl Session {
             locks: None,
             work: WorkDone::default(),
             commands: CommandCounts::default(),
+            executed: None,
             profiles: None,
             planning_gives_way: AtomicBool::new(false),
         }

@@ -112,7 +112,9 @@ impl Sql {
                 hints: &prepared.hints,
                 is_text: true,
             };
-            return Ok((self.run(session, run, sink).await?, next));
+            let result = self.run(session, run, sink).await;
+            session.executed = Some(prepared);
+            return Ok((result?, next));
         }
         let mut guard = Guard::new(session, &*self.host);
         let parsed = palisade_parser::parse_one(text, parse_options(session), &mut || guard.allows());

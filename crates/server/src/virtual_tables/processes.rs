@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use palisade_catalog::Value;
-use palisade_schema::{Rows, Wanted, virtual_table};
+use palisade_schema::{Change, ChangeKind, Changed, Rows, Wanted, virtual_table};
 
-use super::{Definition, Source, Tables, number, of_each, optional_text, text};
+use super::{Definition, Source, Tables, changed, is_yes, number, of_each, optional_text, text, yes_no};
 use crate::accounts::privilege::Privileges;
 use crate::connections::{Connection, Process};
 use crate::status::{PROCESSLIST_READ_AT, PROCESSLIST_READS};
@@ -20,7 +20,8 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&processes_of_schema::DECL, |source, wanted| {
         of_each(processes(source), processes_of_schema::row, wanted)
     }),
-    Definition::new(&threads::DECL, |source, wanted| of_each(processes(source), threads::row, wanted)),
+    Definition::new(&threads::DECL, |source, wanted| of_each(processes(source), threads::row, wanted))
+        .changed_by(&[ChangeKind::Update], change_thread),
     Definition::new(&own_attributes::DECL, |source, wanted| {
         let own = source.session.state.connection_id;
         of_each(attributes(source, |id| id == own), own_attributes::row, wanted)
@@ -40,6 +41,10 @@ impl ProcessSubject {
     fn statement(&self) -> Value {
         let text = &self.process.activity.text;
         if text.is_empty() { Value::Null } else { Value::bytes(text.clone()) }
+    }
+
+    fn says(&self, question: fn(&Connection) -> bool) -> Value {
+        yes_no(self.connection.as_ref().is_some_and(|connection| question(connection)))
     }
 
     fn connection_type(&self) -> &'static str {
@@ -107,8 +112,8 @@ virtual_table! {
         PROCESSLIST_INFO: longtext in utf8mb4_0900_ai_ci => it.statement(),
         PARENT_THREAD_ID: bigint_unsigned => Value::Null,
         ROLE: varchar(64) in utf8mb4_0900_ai_ci => Value::Null,
-        INSTRUMENTED: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
-        HISTORY: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
+        INSTRUMENTED: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.says(Connection::is_instrumented),
+        HISTORY: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.says(Connection::has_history),
         CONNECTION_TYPE: varchar(16) in utf8mb4_0900_ai_ci => text(it.connection_type()),
         THREAD_OS_ID: bigint_unsigned key MUL => Value::Null,
         RESOURCE_GROUP: varchar(64) in utf8mb4_0900_ai_ci key MUL => text("USR_default"),
@@ -118,6 +123,22 @@ virtual_table! {
         TOTAL_MEMORY: bigint_unsigned not null => Value::UInt(0),
         MAX_TOTAL_MEMORY: bigint_unsigned not null => Value::UInt(0),
         TELEMETRY_ACTIVE: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => text("NO"),
+    }
+}
+
+/// UPDATE of what is collected of a session.
+fn change_thread(source: &Source<'_>, change: &Change<'_>) -> Changed {
+    let Change::Update { row, column, value } = change else { return Changed::Refused };
+    let id = match row.first() {
+        Some(Value::UInt(id)) => *id,
+        _ => return Changed::No,
+    };
+    let Some(connection) = source.host.connections.get(id) else { return Changed::No };
+    let on = is_yes(value);
+    match threads::DECL.columns.get(*column).map(|column| column.name) {
+        Some("INSTRUMENTED") => changed(connection.set_instrumented(on)),
+        Some("HISTORY") => changed(connection.set_history(on)),
+        _ => Changed::Refused,
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palisade_catalog::{CollationId, Value};
 use palisade_expr::mode::SqlMode;
+use palisade_observe::digests::Memo;
 use palisade_parser::ast::{Into, Statement};
 use palisade_parser::{Deprecated, Hint, Only, ParseOptions};
 use palisade_plan::Plan;
@@ -43,6 +44,8 @@ pub struct Prepared {
     /// What it weighed when it was weighed last.
     weight: AtomicUsize,
     plans: Mutex<SmallVec<[CachedPlan; 1]>>,
+    /// Where its executions are counted.
+    pub observed: Memo,
 }
 
 /// A plan, and what it depends on.
@@ -174,6 +177,7 @@ impl Prepared {
             text_length,
             weight: AtomicUsize::new(0),
             plans: Mutex::default(),
+            observed: Memo::default(),
         };
         prepared.weigh();
         prepared
@@ -190,6 +194,7 @@ impl Prepared {
             text_length: self.text_length,
             weight: AtomicUsize::new(0),
             plans: Mutex::default(),
+            observed: Memo::default(),
         };
         prepared.weigh();
         prepared

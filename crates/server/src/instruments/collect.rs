@@ -1,0 +1,363 @@
+//! A session tells of a statement that has ended.
+
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use palisade_base::MysqlError;
+use palisade_observe::class::{self, Class};
+use palisade_observe::digests::{Digest, RowId};
+use palisade_observe::session::{Ended, Event, Failure, Keep};
+use palisade_observe::sums::{Done, Number};
+use palisade_parser::ParseOptions;
+use palisade_parser::digest::digest_text;
+use palisade_session::command::{self, Command};
+use palisade_session::work::Work;
+use palisade_sql::{Completion, Prepared, Session, SqlResult};
+use sha2::{Digest as _, Sha256};
+
+use super::Instruments;
+use super::setup::Consumers;
+use crate::connections::Connection;
+use crate::query_logs;
+use crate::session::Conversation;
+
+/// What a client has asked for, which has been done.
+pub(crate) struct Observed<'a> {
+    /// The class of a command; of a statement that was sent as text what it was executed as.
+    pub(crate) class: Option<Class>,
+    /// Its text; empty if it has none.
+    pub(crate) text: &'a [u8],
+    /// When it began.
+    pub(crate) begun: Instant,
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// Rows sent to the client.
+    pub(crate) rows_sent: u64,
+    /// What came of it.
+    pub(crate) outcome: Result<Option<&'a Completion>, &'a MysqlError>,
+    /// What was executed, if it was prepared before.
+    pub(crate) prepared: Option<&'a Prepared>,
+}
+
+/// The outcome of a statement, for [`Observed`].
+pub(crate) fn outcome<T>(
+    done: &SqlResult<T>,
+    completion: impl FnOnce(&T) -> &Completion,
+) -> Result<Option<&Completion>, &MysqlError> {
+    done.as_ref().map(|done| Some(completion(done)))
+}
+
+/// The classes of statements, in the order of [`Command`].
+static BY_COMMAND: LazyLock<Vec<Class>> = LazyLock::new(|| {
+    let class = |metric: &palisade_base::metric::Metric| {
+        let name = metric.name.strip_prefix("Com_").unwrap_or(metric.name);
+        class::find(&format!("statement/sql/{name}")).unwrap_or(*FAILED)
+    };
+    command::METRICS.iter().map(class).collect()
+});
+
+/// The class of a text that is no statement.
+static FAILED: LazyLock<Class> = LazyLock::new(|| class::find("statement/sql/error").unwrap_or_default());
+
+/// The class of a command of the protocol.
+pub(crate) fn of_command(name: &str) -> Class {
+    class::find(&format!("statement/com/{name}")).unwrap_or_default()
+}
+
+/// The class of COM_STMT_EXECUTE.
+pub(crate) static EXECUTE: LazyLock<Class> = LazyLock::new(|| of_command("Execute"));
+
+fn class_of(command: Option<Command>) -> Class {
+    match command {
+        None => *FAILED,
+        Some(command) => BY_COMMAND.get(command as usize).copied().unwrap_or_default(),
+    }
+}
+
+/// Statements with passwords in their texts, or with statements of their own.
+fn may_have_secrets(command: Option<Command>, text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 2] = [b"IDENTIFIED", b"PASSWORD"];
+    match command {
+        Some(command) => matches!(
+            command,
+            Command::CreateUser
+                | Command::AlterUser
+                | Command::SetPassword
+                | Command::Grant
+                | Command::CreateServer
+                | Command::AlterServer
+                | Command::ChangeReplicationSource
+                | Command::ReplicaStart
+                | Command::GroupReplicationStart
+                | Command::Clone
+                | Command::PrepareSql
+        ),
+        // It was not executed: it may be anything.
+        None => WORDS.iter().any(|word| text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))),
+    }
+}
+
+/// What tells digests apart.
+fn hash(text: &[u8]) -> [u8; 32] {
+    Sha256::digest(text).into()
+}
+
+fn failure_of(error: &MysqlError) -> Failure {
+    Failure {
+        number: error.number(),
+        sql_state: error.sql_state().to_owned(),
+        message: error.message.clone(),
+    }
+}
+
+/// A statement's text without what ends it.
+fn own_text(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b';' | 0));
+    text.get(..end.map_or(0, |end| end + 1)).unwrap_or(text).trim_ascii_start()
+}
+
+/// What a statement did. The session's next statement is counted from here.
+fn done_of(session: &mut Session, observed: &Observed<'_>, wait_ns: u64, ended_ns: u64) -> Done {
+    let mut done = Done::new(wait_ns, ended_ns);
+    let (examined, lock_micros) = session.work.mark(|work, amount| {
+        let number = match work {
+            Work::CreatedTmpDiskTables => Number::CreatedTmpDiskTables,
+            Work::SelectFullJoin => Number::SelectFullJoin,
+            Work::SelectFullRangeJoin => Number::SelectFullRangeJoin,
+            Work::SelectRange => Number::SelectRange,
+            Work::SelectScan => Number::SelectScan,
+            Work::SortMergePasses => Number::SortMergePasses,
+            Work::SortRows => Number::SortRows,
+            Work::SortScan => Number::SortScan,
+            _ => return,
+        };
+        done.set(number, amount);
+        if matches!(work, Work::SelectFullJoin | Work::SelectScan) {
+            done.set(Number::NoIndexUsed, 1);
+        }
+    });
+    done.set(Number::RowsExamined, examined);
+    done.set(Number::LockTime, lock_micros * 1000);
+    done.set(Number::RowsSent, observed.rows_sent);
+    match observed.outcome {
+        Err(_) => done.set(Number::Errors, 1),
+        Ok(None) => {}
+        Ok(Some(completion)) => {
+            if !completion.rows {
+                done.set(Number::RowsAffected, completion.affected_rows);
+            }
+            if !completion.diagnostic {
+                done.set(Number::Warnings, u64::from(session.state.warnings.count()));
+            }
+        }
+    }
+    done
+}
+
+/// The statement that a connection executes, as far as others know of it: its class and digest are made of
+/// its text, which is read with the server's usual settings.
+pub fn running_event(instruments: &Instruments, connection: &Connection) -> Option<Event> {
+    let began_ns = connection.statement_began_ns()?;
+    let is_kept = instruments.setup.consumers().has(Consumers::CURRENT) && connection.is_instrumented();
+    if !is_kept {
+        return None;
+    }
+    let activity = connection.activity(usize::MAX);
+    let options = ParseOptions { placeholders: true, ..ParseOptions::default() };
+    let parsed = palisade_parser::parse_one(&activity.text, options, &mut || true).ok();
+    let statement = parsed.and_then(|parsed| parsed.statement);
+    let command = statement.as_ref().map(Command::of);
+    let class = match command {
+        _ if activity.command != "Query" => of_command(activity.command),
+        Some(_) => class_of(command),
+        None => class::find("statement/abstract/Query").unwrap_or_default(),
+    };
+    let text = own_text(&activity.text);
+    let digest = command.filter(|_| instruments.setup.consumers().has(Consumers::DIGEST)).map(|_| {
+        let mut digested = Vec::new();
+        digest_text(text, &options, instruments.digest_length, &mut digested);
+        Digest::new(activity.database.as_deref(), &digested, hash)
+    });
+    let text = match may_have_secrets(command, text) {
+        true => query_logs::harmless(text, options),
+        false => text.to_vec(),
+    };
+    let now_ns = instruments.ns_of(Instant::now());
+    Some(Event {
+        id: connection.events.lock().last_id() + 1,
+        class,
+        done: Done::new(now_ns.saturating_sub(began_ns), now_ns),
+        text: text.get(..instruments.keep.text).map_or(text.clone(), <[u8]>::to_vec),
+        digest,
+        schema: activity.database.map(Into::into),
+        ..Event::default()
+    })
+}
+
+/// A statement that is told of, but for its digest.
+struct Told<'a> {
+    instruments: &'a Instruments,
+    connection: &'a Connection,
+    consumers: Consumers,
+    class: Class,
+    done: Done,
+    /// As it is kept: without secrets.
+    text: &'a [u8],
+    schema: Option<&'a str>,
+    failure: Option<Failure>,
+    info: &'a str,
+    sent_rows: bool,
+}
+
+impl Told<'_> {
+    fn tell(self, digest: Option<(RowId, &Arc<Digest>)>) {
+        let Told { instruments, connection, consumers, class, done, text, schema, failure, info, sent_rows } =
+            self;
+        let row = digest.map(|(row, _)| row);
+        instruments.digests.add(row, &done, text, || instruments.sample_rule());
+        let keep = instruments.keep;
+        let keep = Keep {
+            current: consumers.has(Consumers::CURRENT),
+            history: if consumers.has(Consumers::HISTORY) && connection.has_history() {
+                keep.history
+            } else {
+                0
+            },
+            ..keep
+        };
+        let digest = digest.map(|(_, digest)| digest);
+        let mut events = connection.events.lock();
+        events.add(Ended { class, done, text, digest, schema, failure, info, sent_rows }, keep);
+        if consumers.has(Consumers::LONG)
+            && let Some(event) = events.last().cloned()
+        {
+            drop(events);
+            instruments.keep_long(connection.id, event);
+        }
+    }
+}
+
+impl Conversation {
+    /// A statement or command begins to be executed, and is going to be observed.
+    #[inline]
+    pub(crate) fn begin_to_observe(&mut self, begun: Instant) {
+        // What was executed without being observed.
+        self.session.commands.take_first();
+        self.connection.begins_statement(self.server.host.instruments.ns_of(begun));
+    }
+
+    /// It has ended.
+    #[inline(never)]
+    pub(crate) fn observe(&mut self, observed: &Observed<'_>) {
+        let Conversation { server, connection, session, .. } = self;
+        let instruments = &server.host.instruments;
+        connection.ends_statement();
+        let executed = session.executed.take();
+        let prepared = observed.prepared.or(executed.as_deref());
+        let command = session.commands.take_first();
+        let class = observed.class.unwrap_or_else(|| class_of(command));
+        let (is_enabled, is_timed) = instruments.setup.statements(class);
+        let took_ns = observed.took.as_nanos() as u64;
+        let ended_ns = instruments.ns_of(observed.begun).saturating_add(took_ns);
+        let done = done_of(session, observed, if is_timed { took_ns } else { 0 }, ended_ns);
+        if !is_enabled || !connection.is_instrumented() {
+            return;
+        }
+        // USE belongs to the database before it.
+        let changed = matches!(observed.outcome, Ok(Some(completion)) if completion.database_changed);
+        let before = changed.then(|| connection.database()).flatten();
+        let schema = if changed { before.as_deref() } else { session.state.database.as_deref() };
+        let text = own_text(observed.text);
+        let options = || ParseOptions {
+            placeholders: observed.prepared.is_some(),
+            ..palisade_sql::sql::parse_options(session)
+        };
+        let harmless = may_have_secrets(command, text).then(|| query_logs::harmless(text, options()));
+        let failure = observed.outcome.err().map(failure_of);
+        let consumers = instruments.setup.consumers();
+        let completion = observed.outcome.ok().flatten();
+        let (info, sent_rows) =
+            completion.map_or(("", false), |completion| (&completion.info[..], completion.rows));
+        let told = Told {
+            instruments,
+            connection,
+            consumers,
+            class,
+            done,
+            text: harmless.as_deref().unwrap_or(text),
+            schema,
+            failure,
+            info,
+            sent_rows,
+        };
+        let has_digest = !text.is_empty() && class != *FAILED && instruments.digest_length > 0;
+        if !has_digest || !consumers.has(Consumers::DIGEST) {
+            return told.tell(None);
+        }
+        let digested = || {
+            let mut digested = Vec::new();
+            digest_text(text, &options(), instruments.digest_length, &mut digested);
+            digested
+        };
+        match prepared {
+            Some(prepared) => prepared.observed.with(
+                &instruments.digests,
+                schema,
+                || Digest::new(schema, &digested(), hash),
+                |row, digest| told.tell(Some((row, digest))),
+            ),
+            None => {
+                let found = instruments.digests.find(schema, &digested(), hash);
+                told.tell(found.as_ref().map(|(row, digest)| (*row, digest)));
+            }
+        }
+    }
+
+    /// A command without a statement of its own has been executed.
+    pub(crate) fn observe_command(
+        &mut self,
+        name: &str,
+        text: &[u8],
+        begun: Instant,
+        error: Option<&MysqlError>,
+    ) {
+        self.observe(&Observed {
+            class: Some(of_command(name)),
+            text,
+            begun,
+            took: begun.elapsed(),
+            rows_sent: 0,
+            outcome: error.map_or(Ok(None), Err),
+            prepared: None,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_class() {
+        let is_protocols = |name: &str| name.starts_with("Com_stmt_") || name == "Com_admin_commands";
+        for (metric, class) in command::METRICS.iter().zip(&*BY_COMMAND) {
+            assert!(*class != *FAILED || is_protocols(metric.name), "{}", metric.name);
+        }
+        assert_eq!(class::name(class_of(Some(Command::Select))), "statement/sql/select");
+        assert_eq!(class::name(class_of(None)), "statement/sql/error");
+        assert_eq!(class::name(*EXECUTE), "statement/com/Execute");
+    }
+
+    #[test]
+    fn what_ends_a_statement_is_no_part_of_it() {
+        assert_eq!(own_text(b" select 1 ; \n"), b"select 1");
+        assert_eq!(own_text(b"; ;"), b"");
+    }
+
+    #[test]
+    fn texts_with_passwords_are_known() {
+        assert!(may_have_secrets(Some(Command::AlterUser), b""));
+        assert!(may_have_secrets(None, b"create usr u Identified by 'x'"));
+        assert!(!may_have_secrets(None, b"selec 1") && !may_have_secrets(Some(Command::Select), b"password"));
+    }
+}

@@ -1,0 +1,264 @@
+//! What is collected: `setup_consumers`, `setup_instruments` and `setup_actors`.
+//!
+//! A consumer counts only if those above it do:
+//!
+//! ```text
+//!   global_instrumentation
+//!    ├─ thread_instrumentation
+//!    │   └─ events_statements_current ─ events_statements_history, events_statements_history_long
+//!    └─ statements_digest
+//! ```
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use palisade_observe::class::{self, Class};
+use parking_lot::Mutex;
+
+/// Places to which what was collected goes, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Consumers(u32);
+
+impl Consumers {
+    /// Anything at all.
+    pub const GLOBAL: Consumers = Consumers(1);
+    /// Tables about sessions.
+    pub const THREAD: Consumers = Consumers(1 << 1);
+    /// The last statement of a session.
+    pub const CURRENT: Consumers = Consumers(1 << 2);
+    /// Its last ones.
+    pub const HISTORY: Consumers = Consumers(1 << 3);
+    /// The last ones of all sessions.
+    pub const LONG: Consumers = Consumers(1 << 4);
+    /// Statements by digest.
+    pub const DIGEST: Consumers = Consumers(1 << 5);
+    /// Events of transactions, which are not collected.
+    const TRANSACTIONS: [Consumers; 3] = [Consumers(1 << 6), Consumers(1 << 7), Consumers(1 << 8)];
+    /// The same of stages.
+    const STAGES: [Consumers; 3] = [Consumers(1 << 9), Consumers(1 << 10), Consumers(1 << 11)];
+    /// The same of waits.
+    const WAITS: [Consumers; 3] = [Consumers(1 << 12), Consumers(1 << 13), Consumers(1 << 14)];
+
+    /// Whether that is among them.
+    #[inline]
+    pub fn has(self, what: Consumers) -> bool {
+        self.0 & what.0 == what.0
+    }
+
+    /// What counts of those that are enabled.
+    fn effective(self) -> Consumers {
+        let mut left = self;
+        for (above, below) in [
+            (Consumers::GLOBAL, Consumers(u32::MAX)),
+            (Consumers::THREAD, Consumers(Self::CURRENT.0 | Self::HISTORY.0 | Self::LONG.0)),
+            (Consumers::CURRENT, Consumers(Self::HISTORY.0 | Self::LONG.0)),
+        ] {
+            if !left.has(above) {
+                left.0 &= !below.0;
+            }
+        }
+        left
+    }
+}
+
+/// The consumers of MySQL, with their bits. Those of events that no instrument makes are enabled in vain; the
+/// one that is not known here cannot be.
+pub const CONSUMERS: [(&str, Option<Consumers>); 16] = [
+    ("events_stages_current", Some(Consumers::STAGES[0])),
+    ("events_stages_history", Some(Consumers::STAGES[1])),
+    ("events_stages_history_long", Some(Consumers::STAGES[2])),
+    ("events_statements_cpu", None),
+    ("events_statements_current", Some(Consumers::CURRENT)),
+    ("events_statements_history", Some(Consumers::HISTORY)),
+    ("events_statements_history_long", Some(Consumers::LONG)),
+    ("events_transactions_current", Some(Consumers::TRANSACTIONS[0])),
+    ("events_transactions_history", Some(Consumers::TRANSACTIONS[1])),
+    ("events_transactions_history_long", Some(Consumers::TRANSACTIONS[2])),
+    ("events_waits_current", Some(Consumers::WAITS[0])),
+    ("events_waits_history", Some(Consumers::WAITS[1])),
+    ("events_waits_history_long", Some(Consumers::WAITS[2])),
+    ("global_instrumentation", Some(Consumers::GLOBAL)),
+    ("thread_instrumentation", Some(Consumers::THREAD)),
+    ("statements_digest", Some(Consumers::DIGEST)),
+];
+
+/// Those that are enabled when a server begins.
+const DEFAULT: Consumers = Consumers(
+    Consumers::GLOBAL.0
+        | Consumers::THREAD.0
+        | Consumers::CURRENT.0
+        | Consumers::HISTORY.0
+        | Consumers::DIGEST.0
+        | Consumers::TRANSACTIONS[0].0
+        | Consumers::TRANSACTIONS[1].0,
+);
+
+/// Whose statements are collected: accounts whose names are these, or `%` for any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// Where the client is.
+    pub host: String,
+    /// The user.
+    pub user: String,
+    /// Not looked at.
+    pub role: String,
+    /// Its statements are collected.
+    pub is_enabled: bool,
+    /// The last ones are kept.
+    pub has_history: bool,
+}
+
+impl Actor {
+    fn everyone() -> Actor {
+        let any = || "%".to_owned();
+        Actor { host: any(), user: any(), role: any(), is_enabled: true, has_history: true }
+    }
+
+    /// Whether it is the same one.
+    pub fn is(&self, other: &Actor) -> bool {
+        self.host == other.host && self.user == other.user && self.role == other.role
+    }
+}
+
+/// Of an instrument: it is enabled.
+const ENABLED: u8 = 1;
+/// The times of its events are measured.
+const TIMED: u8 = 2;
+
+/// What a server collects.
+pub struct Setup {
+    enabled: AtomicU32,
+    /// Of those what counts.
+    effective: AtomicU32,
+    /// By class.
+    statements: Box<[AtomicU8]>,
+    /// `setup_actors`.
+    pub actors: Mutex<Vec<Actor>>,
+    /// Whether anything may ever be collected.
+    may_collect: bool,
+}
+
+impl Setup {
+    /// The defaults; nothing is ever collected unless `is_on`.
+    pub fn new(is_on: bool) -> Setup {
+        let enabled = if is_on { DEFAULT } else { Consumers(0) };
+        Setup {
+            enabled: AtomicU32::new(enabled.0),
+            effective: AtomicU32::new(enabled.effective().0),
+            statements: class::NAMES.iter().map(|_| AtomicU8::new(ENABLED | TIMED)).collect(),
+            actors: Mutex::new(vec![Actor::everyone()]),
+            may_collect: is_on,
+        }
+    }
+
+    /// Whether anything is collected.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.effective.load(Ordering::Relaxed) != 0
+    }
+
+    /// What is collected.
+    #[inline]
+    pub fn consumers(&self) -> Consumers {
+        Consumers(self.effective.load(Ordering::Relaxed))
+    }
+
+    /// Whether a consumer is enabled, which may be in vain.
+    pub fn is_enabled(&self, consumer: Option<Consumers>) -> bool {
+        consumer.is_some_and(|consumer| Consumers(self.enabled.load(Ordering::Relaxed)).has(consumer))
+    }
+
+    /// Enables a consumer or disables it; whether that was a change.
+    pub fn enable(&self, consumer: Consumers, on: bool) -> bool {
+        let before = match on {
+            true => self.enabled.fetch_or(consumer.0, Ordering::Relaxed),
+            false => self.enabled.fetch_and(!consumer.0, Ordering::Relaxed),
+        };
+        if self.may_collect {
+            let effective = Consumers(self.enabled.load(Ordering::Relaxed)).effective();
+            self.effective.store(effective.0, Ordering::Relaxed);
+        }
+        (before & consumer.0 != 0) != on
+    }
+
+    /// Sets whether statements of a class are collected, or with their times; whether that was a change.
+    pub fn set_statements(&self, class: Class, timed: bool, on: bool) -> bool {
+        let bit = if timed { TIMED } else { ENABLED };
+        let Some(bits) = self.statements.get(usize::from(class.0)) else { return false };
+        let before = match on {
+            true => bits.fetch_or(bit, Ordering::Relaxed),
+            false => bits.fetch_and(!bit, Ordering::Relaxed),
+        };
+        (before & bit != 0) != on
+    }
+
+    /// Whether statements of that account are collected, and the last ones kept, as the most exact of the
+    /// actors says.
+    pub fn of_account(&self, user: &str, host: &str) -> (bool, bool) {
+        let actors = self.actors.lock();
+        let fits = |given: &str, own: &str| given == "%" || given == own;
+        let fitting = actors.iter().filter(|actor| fits(&actor.host, host) && fits(&actor.user, user));
+        let exactness = |actor: &&Actor| (actor.host != "%", actor.user != "%");
+        let best = fitting.max_by_key(exactness);
+        best.map_or((false, false), |actor| (actor.is_enabled, actor.has_history))
+    }
+
+    /// Whether statements of a class are collected, and whether with their times.
+    #[inline]
+    pub fn statements(&self, class: Class) -> (bool, bool) {
+        let bits = self.statements.get(usize::from(class.0));
+        let bits = bits.map_or(0, |bits| bits.load(Ordering::Relaxed));
+        (bits & ENABLED != 0, bits & TIMED != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_consumer_counts_only_below_those_that_do() {
+        let all = Consumers(u32::MAX);
+        let without = |what: Consumers| Consumers(all.0 & !what.0).effective();
+        assert_eq!(without(Consumers::GLOBAL), Consumers(0));
+        let no_threads = without(Consumers::THREAD);
+        assert!(no_threads.has(Consumers::DIGEST) && !no_threads.has(Consumers::CURRENT));
+        let no_current = without(Consumers::CURRENT);
+        assert!(!no_current.has(Consumers::HISTORY) && !no_current.has(Consumers::LONG));
+        assert!(!without(Consumers::HISTORY).has(Consumers::HISTORY));
+        assert!(!Setup::new(false).is_on() && Setup::new(true).is_on());
+    }
+
+    #[test]
+    fn what_is_disabled_is_not_collected() {
+        let setup = Setup::new(true);
+        assert!(setup.enable(Consumers::GLOBAL, false) && !setup.is_on());
+        assert!(!setup.enable(Consumers::GLOBAL, false), "it is so already");
+        assert!(setup.enable(Consumers::GLOBAL, true) && setup.consumers().has(Consumers::HISTORY));
+        let class = class::find("statement/sql/select").expect("known");
+        assert_eq!(setup.statements(class), (true, true));
+        assert!(setup.set_statements(class, true, false) && !setup.set_statements(class, true, false));
+        assert_eq!(setup.statements(class), (true, false));
+        let off = Setup::new(false);
+        off.enable(Consumers::GLOBAL, true);
+        assert!(!off.is_on());
+    }
+
+    #[test]
+    fn the_most_exact_actor_counts() {
+        let setup = Setup::new(true);
+        let actor = |user: &str, host: &str, on: bool| Actor {
+            user: user.to_owned(),
+            host: host.to_owned(),
+            is_enabled: on,
+            has_history: on,
+            ..Actor::everyone()
+        };
+        assert_eq!(setup.of_account("u", "h"), (true, true));
+        setup.actors.lock().push(actor("u", "%", false));
+        assert_eq!((setup.of_account("u", "h").0, setup.of_account("v", "h").0), (false, true));
+        setup.actors.lock().push(actor("u", "h", true));
+        assert_eq!((setup.of_account("u", "h").0, setup.of_account("u", "i").0), (true, false));
+        setup.actors.lock().clear();
+        assert_eq!(setup.of_account("u", "h"), (false, false));
+    }
+}
