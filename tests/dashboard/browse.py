@@ -133,6 +133,7 @@ def shows_who_waits(browser, port):
     waiter = client(port, "UPDATE shop.goods SET price = 4 WHERE id = 1")
     until("who waits is shown", lambda: "shop.goods" in browser.text("blocked") and "price = 4" in browser.text("blocked"))
     until("the unused index is named", lambda: "never_used" in browser.text("unused") and "goods" in browser.text("indexes"))
+    until("statements are summed up", lambda: "FROM `shop` . `goods`" in browser.text("statements"))
     until("files are shown", lambda: "innodb_log_file" in browser.text("files"))
     until("the table is shown", lambda: "shop/goods" in browser.text("spaces"))
     return holder, waiter

@@ -310,7 +310,7 @@ impl Digests {
     /// TRUNCATE of the histograms of rows: what is in them now does not count any more.
     pub fn truncate_histograms(&self) {
         let mut names = locked(&self.home.names);
-        let over = self.parts().of_all(&names.digests);
+        let over = self.parts().of_all(names.digests.clone());
         names.over = Arc::new(over.map(|(index, row)| (index, row.counts)).collect());
     }
 
@@ -344,7 +344,7 @@ impl Digests {
     pub fn rows(&self) -> impl Iterator<Item = DigestRow> + Send + use<> {
         let names = locked(&self.home.names);
         let (digests, over) = (names.digests.clone(), names.over.clone());
-        let rows = self.parts().of_all(&digests);
+        let rows = self.parts().of_all(digests);
         drop(names);
         rows.map(move |(index, mut row)| {
             if let Some(over) = over.get(&index) {
@@ -361,8 +361,8 @@ struct Parts(Vec<Arc<Rows>>);
 impl Parts {
     /// The sums of parts, with the places of the rows. Row 0 is there when something was counted in it; and a
     /// digest when a statement of it has ended.
-    fn of_all(self, digests: &[Arc<Digest>]) -> impl Iterator<Item = (usize, DigestRow)> + Send + use<> {
-        let subjects = std::iter::once(None).chain(digests.to_vec().into_iter().map(Some));
+    fn of_all(self, digests: Vec<Arc<Digest>>) -> impl Iterator<Item = (usize, DigestRow)> + Send + use<> {
+        let subjects = std::iter::once(None).chain(digests.into_iter().map(Some));
         let row = move |(index, digest): (usize, Option<Arc<Digest>>)| {
             let mut row = DigestRow { digest, ..DigestRow::default() };
             self.0.iter().for_each(|part| part.add_to(index, &mut row));

@@ -78,7 +78,7 @@ impl<const N: usize> Versioned<N> {
         let before = self.version.load(Ordering::Acquire);
         let numbers = std::array::from_fn(|which| Changing(&self.numbers).get(which));
         fence(Ordering::Acquire);
-        (numbers, before % 2 == 0 && self.version.load(Ordering::Relaxed) == before)
+        (numbers, before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before)
     }
 
     /// The numbers after a whole number of changes; see [`ATTEMPTS`] for the exception.

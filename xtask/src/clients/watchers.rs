@@ -31,6 +31,8 @@ const COLLECTORS: &[&str] = &[
     "info_schema.userstats",
     "mysql.user",
     "mysql.user.privileges",
+    "perf_schema.eventsstatements",
+    "perf_schema.eventsstatementssum",
     "perf_schema.eventswaits",
     "perf_schema.file_events",
     "perf_schema.file_instances",

@@ -45,25 +45,27 @@ fn statements_are_told_apart_by_text_and_schema() {
 #[test]
 fn threads_count_apart_and_are_added_up() {
     let digests = Digests::new(10);
+    // A thread gives its shard back when it has ended, for which only a join waits.
     std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let digests = &digests;
-            scope.spawn(move || {
-                for at in 0..1000 {
-                    let mut done = Done::new(10 + thread, at);
-                    done.set(Number::RowsSent, 2);
-                    execute(digests, Some("test"), "select", &done);
-                }
-            });
-        }
+        let count = |thread: u64| {
+            for at in 0..1000 {
+                let mut done = Done::new(10 + thread, at);
+                done.set(Number::RowsSent, 2);
+                execute(&digests, Some("test"), "select", &done);
+            }
+        };
+        let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || count(thread))).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
     let row = digests.rows().next().expect("one row");
     assert_eq!((row.sums.count, row.sums.get(Number::RowsSent), row.counts.total()), (4000, 8000, 4000));
     assert_eq!((row.sums.min_ns, row.sums.max_ns), (10, 13));
     // Shards of threads that have ended are taken by those that come.
     for _ in 0..20 {
-        let digests = &digests;
-        std::thread::scope(|scope| drop(scope.spawn(|| execute(digests, None, "do", &Done::new(1, 1)))));
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| execute(&digests, None, "do", &Done::new(1, 1)));
+            thread.join().expect("no panic");
+        });
     }
     assert!(locked(&digests.home.shards).all.len() <= 5);
     assert_eq!(digests.rows().map(|row| row.sums.count).sum::<u64>(), 4020);

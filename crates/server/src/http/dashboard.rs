@@ -70,6 +70,17 @@ static NOW: &[List] = &[
 /// What changes slowly.
 static SLOW: &[List] = &[
     List {
+        name: "statements",
+        query: "SELECT SCHEMA_NAME, LEFT(DIGEST_TEXT, 500), LEFT(QUERY_SAMPLE_TEXT, 1000), COUNT_STAR, \
+                SUM_TIMER_WAIT / 1000000000000, AVG_TIMER_WAIT / 1000000000, QUANTILE_95 / 1000000000, \
+                QUANTILE_99 / 1000000000, MAX_TIMER_WAIT / 1000000000, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, SUM_ERRORS \
+                FROM performance_schema.events_statements_summary_by_digest ORDER BY SUM_TIMER_WAIT DESC LIMIT 30",
+        columns: &[
+            "schema", "digest", "sample", "count", "seconds", "mean", "p95", "p99", "most", "examined",
+            "sent", "errors",
+        ],
+    },
+    List {
         name: "indexes",
         query: "SELECT OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, COUNT_FETCH, COUNT_INSERT, COUNT_UPDATE, COUNT_DELETE \
                 FROM performance_schema.table_io_waits_summary_by_index_usage \

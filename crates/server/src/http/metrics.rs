@@ -246,6 +246,76 @@ static TABLES: &[FromTable] = &[
         ],
     },
     FromTable {
+        query: "SELECT IFNULL(SCHEMA_NAME, 'NONE'), IFNULL(DIGEST, 'NONE'), LEFT(IFNULL(DIGEST_TEXT, 'NONE'), 120), \
+                COUNT_STAR, SUM_TIMER_WAIT / 1000000000000, SUM_ERRORS, SUM_WARNINGS, SUM_ROWS_AFFECTED, \
+                SUM_ROWS_SENT, SUM_ROWS_EXAMINED, SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, SUM_SORT_MERGE_PASSES, SUM_SORT_ROWS, \
+                SUM_NO_INDEX_USED FROM performance_schema.events_statements_summary_by_digest ORDER BY \
+                SUM_TIMER_WAIT DESC LIMIT 250",
+        labels: &["schema", "digest", "digest_text"],
+        families: &[
+            (
+                "mysql_perf_schema_events_statements_total",
+                Kind::Counter,
+                "The total count of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_seconds_total",
+                Kind::Counter,
+                "The total time of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_errors_total",
+                Kind::Counter,
+                "The errors of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_warnings_total",
+                Kind::Counter,
+                "The warnings of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_rows_affected_total",
+                Kind::Counter,
+                "The total rows affected of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_rows_sent_total",
+                Kind::Counter,
+                "The total rows sent of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_rows_examined_total",
+                Kind::Counter,
+                "The total rows examined of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_tmp_tables_total",
+                Kind::Counter,
+                "The total tmp tables of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_tmp_disk_tables_total",
+                Kind::Counter,
+                "The total tmp disk tables of events statements by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_sort_merge_passes_total",
+                Kind::Counter,
+                "The total number of merge passes by the sort algorithm performed by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_sort_rows_total",
+                Kind::Counter,
+                "The total number of sorted rows by digest.",
+            ),
+            (
+                "mysql_perf_schema_events_statements_no_index_used_total",
+                Kind::Counter,
+                "The total number of statements that used full table scans by digest.",
+            ),
+        ],
+    },
+    FromTable {
         query: "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT / 1000000000000 \
                 FROM performance_schema.events_waits_summary_global_by_event_name WHERE COUNT_STAR > 0",
         labels: &["event_name"],

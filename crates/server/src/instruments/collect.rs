@@ -102,6 +102,16 @@ fn hash(text: &[u8]) -> [u8; 32] {
     Sha256::digest(text).into()
 }
 
+/// What a digest begins with of a statement that is prepared, executed or closed by a command.
+fn prefix(class: Option<Class>) -> &'static [u8] {
+    match class.map(class::name) {
+        Some("statement/com/Prepare") => b"PREPARE ",
+        Some("statement/com/Execute") => b"EXECUTE ",
+        Some("statement/com/Close stmt") => b"DEALLOCATE ",
+        _ => b"",
+    }
+}
+
 fn failure_of(error: &MysqlError) -> Failure {
     Failure {
         number: error.number(),
@@ -269,7 +279,7 @@ impl Conversation {
         let schema = if changed { before.as_deref() } else { session.state.database.as_deref() };
         let text = own_text(observed.text);
         let options = || ParseOptions {
-            placeholders: observed.prepared.is_some(),
+            placeholders: observed.class.is_some(),
             ..palisade_sql::sql::parse_options(session)
         };
         let harmless = may_have_secrets(command, text).then(|| query_logs::harmless(text, options()));
@@ -297,7 +307,7 @@ impl Conversation {
         let digested = || {
             let mut digested = Vec::new();
             digest_text(text, &options(), instruments.digest_length, &mut digested);
-            digested
+            [prefix(observed.class), &digested].concat()
         };
         match prepared {
             Some(prepared) => prepared.observed.with(

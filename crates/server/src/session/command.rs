@@ -31,7 +31,15 @@ impl Conversation {
         if let Some(begun) = begun {
             self.begin_to_observe(begun);
         }
-        let text = if let Command::StmtPrepare(text) = command { text } else { &[] };
+        let closed;
+        let text = match command {
+            Command::StmtPrepare(text) => text,
+            Command::StmtClose(id) if begun.is_some() => {
+                closed = self.statements.get_mut(id).map(|gone| gone.text().to_vec());
+                closed.as_deref().unwrap_or_default()
+            }
+            _ => &[],
+        };
         let (name, mut error) = (command.name(), None);
         let done = match command {
             Command::StmtPrepare(text) => {

@@ -41,6 +41,7 @@ const bytes = (n) => {
   return (unit === 0 || n >= 100 ? n.toFixed(0) : n.toFixed(1)) + " " + units[unit];
 };
 const percent = (n) => n == null ? "–" : n.toFixed(n >= 99.95 ? 0 : 1) + " %";
+const time = (ms) => ms == null ? "–" : ms >= 1000 ? (ms / 1000).toFixed(2) + " s" : ms >= 1 ? ms.toFixed(1) + " ms" : (ms * 1000).toFixed(0) + " µs";
 const duration = (seconds) => {
   const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24;
   const minutes = Math.floor(seconds / 60) % 60;
@@ -91,6 +92,13 @@ const TABLES = {
     row: (it) => [cell(it.id, "number"), cell(it.by, "number"), cell(it.seconds, "number"), cell(`${it.schema}.${it.table}`),
       cell(it.index), cell(it.key == null ? it.mode : `${it.mode}: ${it.key}`), cell(it.text, "text"), cell(it.by_text, "text")],
     none: "No session waits for a row lock.",
+  },
+  statements: {
+    heads: ["Schema", "Statement", "Times", "Seconds in all", "Mean", "95 %", "99 %", "Longest", "Rows read", "Rows sent", "Errors"],
+    row: (it) => [cell(it.schema), cell(it.digest, "text"), cell(count(it.count), "number"), cell(it.seconds.toFixed(2), "number"),
+      cell(time(it.mean), "number"), cell(time(it.p95), "number"), cell(time(it.p99), "number"), cell(time(it.most), "number"),
+      cell(count(it.examined), "number"), cell(count(it.sent), "number"), cell(count(it.errors), "number")],
+    none: "No statement has ended yet.",
   },
   indexes: {
     heads: ["Table", "Index", "Rows read", "Inserted", "Updated", "Deleted"],
@@ -233,7 +241,7 @@ async function everyTenSeconds() {
   if (!paused) {
     try {
       const slow = await ask("/slow.json");
-      for (const name of ["indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
+      for (const name of ["statements", "indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
     } catch { /* the other request says so */ }
   }
   setTimeout(everyTenSeconds, 10000);
