@@ -1,9 +1,10 @@
 //! Reading ranges of an index, about a leaf at a time.
 //!
-//! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for
-//! each of the others - an older version is wanted, the row is off its leaf, its writer is active, a
-//! secondary entry does not say everything - its place in the batch is kept and its key noted. Then, with no
-//! latch held, these are looked up: see `second_look`. Scans that lock are in `locking`.
+//! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied: all
+//! of them at once where they lie next to each other on the page, with what is between them. For each of the
+//! others - an older version is wanted, the row is off its leaf, its writer is active, a secondary entry does
+//! not say everything - its place in the batch is kept and its key noted. Then, with no latch held, these are
+//! looked up: see `second_look`. Scans that lock are in `locking`.
 //!
 //! # Rows that somebody else is changing
 //!
@@ -25,8 +26,9 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, TrxId};
-use palisade_btree::{Entry, ScanEnd, Tree, Visitor};
+use palisade_btree::{Coming, Entry, ScanEnd, Tree, Visitor};
 use palisade_catalog::key;
+use palisade_txn::entry::CLUSTERED_HEADER;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
 use crate::metadata::Use;
@@ -79,11 +81,14 @@ pub struct Scan {
     covering: bool,
     /// Whether what is read is entries of a secondary index as they are, not rows.
     entries: bool,
-    rows_wanted: usize,
+    /// Rows that are still wanted, where that is known.
+    rows_wanted: Option<usize>,
     /// Where to go on; `None` at the end.
     from: Option<Bound>,
-    /// Leaves that have been read.
+    /// Leaves that have been read to their end.
     leaves: usize,
+    /// Rows of the next batch at most, where it is not known how many are wanted.
+    most: usize,
     /// The batch being made.
     batch: RowBatch,
     pending: Pending,
@@ -104,8 +109,16 @@ use second_look::{Pending, Wanted};
 /// Rows of a batch at most.
 const MAX_ROWS: usize = 1024;
 
+/// Rows of the first batch of a scan that may stop, at most. Each batch that is asked for is twice as large
+/// as the one before: copying a leaf for the sake of a few rows costs more than the rows, and a second
+/// descent to it about as much as copying so many.
+const FIRST_ROWS: usize = 32;
+
 /// Room that is made for the rows of a leaf at most before they are read.
 const LEAF_ROOM: usize = palisade_buffer::PageSize::DEFAULT.bytes();
+
+/// Bytes of a page that are copied by one call.
+const COPIED_AT_ONCE: usize = 2048;
 
 /// Bytes of rows that are off their leaf, after which a batch has no more of them.
 const MOST_LONG: usize = 1 << 20;
@@ -133,9 +146,10 @@ impl Scan {
             mode,
             covering: covering && index > 0,
             entries: false,
-            rows_wanted: usize::MAX,
+            rows_wanted: None,
             from: Some(from),
             leaves: 0,
+            most: MAX_ROWS,
             batch: RowBatch::new(),
             pending: Pending::default(),
             obstacle: None,
@@ -153,10 +167,12 @@ impl Scan {
         Scan { entries: true, ..Scan::new(table, index, range, Direction::Forward, mode, true) }
     }
 
-    /// The caller may have enough after any row: a scan that locks is not to lock rows that he will not see.
+    /// The caller may have enough after any row: the first batches are small, and a scan that locks does not
+    /// lock rows before they are asked for.
     #[must_use]
     pub fn that_may_stop(mut self) -> Self {
         self.may_stop = true;
+        self.most = FIRST_ROWS;
         self
     }
 
@@ -164,7 +180,7 @@ impl Scan {
     /// matters for `LIMIT` and for how many rows are locked.
     #[must_use]
     pub fn with_rows_wanted(mut self, rows: usize) -> Self {
-        self.rows_wanted = rows.max(1);
+        self.rows_wanted = Some(rows.max(1));
         self
     }
 
@@ -184,18 +200,29 @@ impl Scan {
 pub struct RowBatch {
     bytes: Vec<u8>,
     rows: Vec<BatchedRow>,
+    versions: Vec<Version>,
 }
 
+/// Where a row is in a batch's bytes.
 #[derive(Debug, Clone, Copy)]
 struct BatchedRow {
     from: u32,
     to: u32,
+    /// Which of the versions is its own; [`IN_FRONT`] if its header, which says that, lies before it.
+    version: u32,
+}
+
+/// What a scan found out of a row beside its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Version {
     stamp: RowStamp,
     newly_locked: bool,
 }
 
 /// Start of a row that turned out not to be there.
 const GONE: u32 = u32::MAX;
+
+const IN_FRONT: u32 = u32::MAX;
 
 /// A row of a [`RowBatch`].
 #[derive(Debug, Clone, Copy)]
@@ -228,8 +255,21 @@ impl RowBatch {
     /// Row `number`, in the scan's order.
     #[inline]
     pub fn row(&self, number: usize) -> ScannedRow<'_> {
-        let BatchedRow { from, to, stamp, newly_locked } = self.rows[number];
-        ScannedRow { row: &self.bytes[from as usize..to as usize], stamp, newly_locked }
+        let row = self.rows[number];
+        let Version { stamp, newly_locked } = self.version(row);
+        ScannedRow { row: &self.bytes[row.from as usize..row.to as usize], stamp, newly_locked }
+    }
+
+    #[inline]
+    fn version(&self, row: BatchedRow) -> Version {
+        if row.version != IN_FRONT {
+            return self.versions.get(row.version as usize).copied().unwrap_or_default();
+        }
+        let from = row.from as usize;
+        let header = self.bytes.get(from.wrapping_sub(CLUSTERED_HEADER)..from);
+        let header = header.and_then(ClusteredHeader::split);
+        let stamp = header.map_or(RowStamp::default(), |(header, _)| header.stamp().into());
+        Version { stamp, newly_locked: false }
     }
 
     /// The rows in order.
@@ -241,6 +281,7 @@ impl RowBatch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.rows.clear();
+        self.versions.clear();
     }
 
     /// The bytes of these rows, or of those of them that there are.
@@ -250,10 +291,26 @@ impl RowBatch {
         rows.map(|row| &self.bytes[row.from as usize..row.to as usize])
     }
 
+    /// Begins with a part of a page, where that many rows lie, in an empty batch.
+    fn take_page(&mut self, rows: usize, bytes: &[u8]) {
+        make_room(&mut self.rows, rows);
+        make_room(&mut self.bytes, bytes.len());
+        // Longer copies are made by `rep movsb`, which is no faster and is counted by the byte where
+        // instructions are.
+        bytes.chunks(COPIED_AT_ONCE).for_each(|part| self.bytes.extend_from_slice(part));
+    }
+
+    /// Adds a row that lies in the bytes already, behind its header.
+    #[inline]
+    fn push_copied(&mut self, from: usize, len: usize) {
+        self.rows.push(BatchedRow { from: from as u32, to: (from + len) as u32, version: IN_FRONT });
+    }
+
     /// Makes room for `rows` rows of about `len` bytes in an empty batch.
     fn make_room(&mut self, rows: usize, len: usize) {
         let rows = rows.min(MAX_ROWS);
         make_room(&mut self.rows, rows);
+        make_room(&mut self.versions, rows);
         make_room(&mut self.bytes, (rows * len).min(LEAF_ROOM));
     }
 
@@ -266,22 +323,31 @@ impl RowBatch {
     fn push_locked(&mut self, row: &[u8], stamp: RowStamp, newly_locked: bool) {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(row);
-        self.rows.push(BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked });
+        self.push_from(from, Version { stamp, newly_locked });
+    }
+
+    /// Adds the row whose bytes are those from there on.
+    #[inline]
+    fn push_from(&mut self, from: u32, version: Version) {
+        let (to, number) = (self.bytes.len() as u32, self.versions.len() as u32);
+        self.versions.push(version);
+        self.rows.push(BatchedRow { from, to, version: number });
     }
 
     /// Adds an entry of a secondary index: length of the key `u32`, key, payload.
     fn push_entry(&mut self, key: &[u8], payload: &[u8]) {
         let from = self.bytes.len() as u32;
         write_entry(key, payload, &mut self.bytes);
-        let (to, stamp) = (self.bytes.len() as u32, RowStamp::default());
-        self.rows.push(BatchedRow { from, to, stamp, newly_locked: false });
+        self.push_from(from, Version::default());
     }
 
     fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp, newly_locked: bool) {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(row);
-        let newly_locked = newly_locked || self.rows[place].newly_locked;
-        self.rows[place] = BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked };
+        let newly_locked = newly_locked || self.version(self.rows[place]).newly_locked;
+        let (to, version) = (self.bytes.len() as u32, self.versions.len() as u32);
+        self.versions.push(Version { stamp, newly_locked });
+        self.rows[place] = BatchedRow { from, to, version };
     }
 }
 
@@ -334,6 +400,11 @@ impl Transaction {
     /// batch, at the end.
     pub fn scan_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
         self.use_table_for(&scan.table, Use::of(scan.mode))?;
+        if scan.pending.is_done() && scan.batch.rows.capacity() == 0 {
+            // The rows before are not wanted any more, and their memory serves the next ones.
+            std::mem::swap(&mut scan.batch, batch);
+            scan.batch.clear();
+        }
         let how = self.how(scan.mode);
         let peeks = scan.mode == ReadMode::Change && scan.index == 0 && matches!(how, How::Current(_));
         let (engine, trx) = self.engine_and_trx();
@@ -375,9 +446,11 @@ impl Transaction {
                 if table.is_system() {
                     SYSTEM_ROWS_READ.add((scan.batch.len() + scan.counted) as u64);
                 }
-                scan.rows_wanted = scan.rows_wanted.saturating_sub(scan.batch.len());
-                if scan.rows_wanted == 0 {
-                    scan.from = None;
+                if let Some(rows) = &mut scan.rows_wanted {
+                    *rows = rows.saturating_sub(scan.batch.len());
+                    if *rows == 0 {
+                        scan.from = None;
+                    }
                 }
                 std::mem::swap(batch, &mut scan.batch);
                 scan.batch.clear();
@@ -398,6 +471,23 @@ impl Transaction {
     }
 }
 
+/// A part of a page that was copied.
+#[derive(Debug, Clone, Copy, Default)]
+struct Copied {
+    /// Where on the page it begins.
+    at: usize,
+    len: usize,
+}
+
+impl Copied {
+    /// Where in it `len` bytes begin that begin at this place on the page, if all of them are in it.
+    #[inline]
+    fn place_of(self, at: usize, len: usize) -> Option<usize> {
+        let place = at.wrapping_sub(self.at);
+        (place < self.len && len <= self.len - place).then_some(place)
+    }
+}
+
 /// What a visit of one leaf needs to know and changes.
 struct Visit<'a> {
     trx: &'a Trx,
@@ -413,6 +503,8 @@ struct Visit<'a> {
     counts: bool,
     counted: &'a mut usize,
     batch: &'a mut RowBatch,
+    /// The part of the page that the batch's bytes begin with.
+    copied: Copied,
     pending: &'a mut Pending,
     /// Rows of the batch at most.
     most: usize,
@@ -429,7 +521,7 @@ impl Scan {
         self.pending.clear();
         let tree = self.table.sole_partition().tree(self.index);
         let (end, direction) = (&self.end, self.direction);
-        let most = self.rows_wanted.min(MAX_ROWS);
+        let most = self.rows_wanted.map_or(self.most, |rows| rows.min(MAX_ROWS));
         let mut visit = Visit {
             trx,
             table: &self.table,
@@ -446,6 +538,7 @@ impl Scan {
             counts: self.counts,
             counted: &mut self.counted,
             batch: &mut self.batch,
+            copied: Copied::default(),
             pending: &mut self.pending,
             most,
             stopped_at: Vec::new(),
@@ -459,10 +552,13 @@ impl Scan {
             return Err(damaged(tree).into());
         }
         let outcome = outcome.map_err(Blocked::up)?;
-        self.leaves += 1;
+        self.most = (2 * self.most).min(MAX_ROWS);
         self.from = match outcome {
             ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
-            end => self.after_leaf(end),
+            end => {
+                self.leaves += 1;
+                self.after_leaf(end)
+            }
         };
         Ok(())
     }
@@ -492,15 +588,26 @@ impl Scan {
 }
 
 impl Visitor for Visit<'_> {
+    /// Makes room for rows, or copies them with what little lies between them.
     #[inline]
-    fn takes(&self) -> bool {
-        self.index == 0 && self.final_below > TrxId::NONE
+    fn begin(&mut self, coming: &Coming<'_>) -> bool {
+        let (takes, count) = (self.index == 0 && self.final_below > TrxId::NONE, coming.count());
+        if takes && !self.counts && count > 0 {
+            match coming.bytes() {
+                Some((at, bytes)) if count <= self.most => {
+                    self.batch.take_page(count, bytes);
+                    self.copied = Copied { at, len: bytes.len() };
+                }
+                _ => self.batch.make_room(count.min(self.most), coming.first_len()),
+            }
+        }
+        takes
     }
 
-    /// Takes a row whose latest version is the one to be read, but for the first of a batch, for which room
-    /// is made, and the last that it has room for, whose key is noted.
+    /// Takes a row whose latest version is the one to be read, but for the last that the batch has room for,
+    /// whose key is noted.
     #[inline]
-    fn take(&mut self, value: &[u8]) -> bool {
+    fn take(&mut self, value: &[u8], at: usize) -> bool {
         let Some((header, row)) = ClusteredHeader::split(value) else { return false };
         if header.writer >= self.final_below || header.flags != 0 {
             return false;
@@ -509,11 +616,10 @@ impl Visitor for Visit<'_> {
             *self.counted += 1;
             return true;
         }
-        let rows = self.batch.rows.len();
-        if rows == 0 || rows + 1 >= self.most {
+        if self.batch.rows.len() + 1 >= self.most {
             return false;
         }
-        self.batch.push(row, header.stamp().into());
+        self.push((row, at + CLUSTERED_HEADER), || header.stamp().into());
         true
     }
 
@@ -554,13 +660,14 @@ impl Visit<'_> {
                 return self.add(entry, &header, row);
             }
         }
+        let at = entry.at() + CLUSTERED_HEADER;
         let key = entry.key();
         match self.how {
-            How::Snapshot | How::Latest => self.postpone(row, key, Wanted::Version(header)),
+            How::Snapshot | How::Latest => self.postpone((row, at), key, Wanted::Version(header)),
             How::Current(_) if self.peeks && !is_final => {
-                self.postpone(row, key, Wanted::Committed(header));
+                self.postpone((row, at), key, Wanted::Committed(header));
             }
-            How::Current(_) | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
+            How::Current(_) | How::Locked(_) => self.postpone((&[], usize::MAX), key, Wanted::Row),
         }
     }
 
@@ -570,10 +677,19 @@ impl Visit<'_> {
             *self.counted += 1;
             return;
         }
-        if self.batch.is_empty() {
-            self.batch.make_room(1 + entry.ahead(), row.len());
+        if self.batch.is_empty() && self.copied.len == 0 {
+            self.batch.make_room((1 + entry.ahead()).min(self.most), row.len());
         }
-        self.batch.push(row, header.stamp().into());
+        self.push((row, entry.at() + CLUSTERED_HEADER), || header.stamp().into());
+    }
+
+    /// Adds a row that begins at this place on the page.
+    #[inline]
+    fn push(&mut self, (row, at): (&[u8], usize), stamp: impl FnOnce() -> RowStamp) {
+        match self.copied.place_of(at, row.len()) {
+            Some(from) => self.batch.push_copied(from, row.len()),
+            None => self.batch.push(row, stamp()),
+        }
     }
 
     /// An entry of a secondary index.
@@ -598,7 +714,7 @@ impl Visit<'_> {
         let key = entry.key();
         if !(is_final && self.covering && reads_only) {
             let verify = !(is_final && self.how == How::Snapshot);
-            self.postpone(&[], key, Wanted::Entry { verify });
+            self.postpone((&[], usize::MAX), key, Wanted::Entry { verify });
             return;
         }
         let from = self.batch.bytes.len() as u32;
@@ -607,17 +723,14 @@ impl Visit<'_> {
                 self.batch.bytes.truncate(from as usize);
                 self.batch.push_entry(key, payload);
             }
-            Ok(()) => {
-                let (to, stamp) = (self.batch.bytes.len() as u32, RowStamp::default());
-                self.batch.rows.push(BatchedRow { from, to, stamp, newly_locked: false });
-            }
+            Ok(()) => self.batch.push_from(from, Version::default()),
             Err(_) => self.damaged = true,
         }
     }
 
-    fn postpone(&mut self, row: &[u8], key: &[u8], wanted: Wanted) {
+    fn postpone(&mut self, row: (&[u8], usize), key: &[u8], wanted: Wanted) {
         self.pending.push(self.batch.rows.len(), key, wanted);
-        self.batch.push(row, RowStamp::default());
+        self.push(row, RowStamp::default);
     }
 }
 

@@ -103,6 +103,12 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
         usize::from(self.page.u16_at(HEAP_TOP).wrapping_sub(1)) + 1
     }
 
+    /// Where the heap ends.
+    #[inline]
+    pub fn heap_end(&self) -> usize {
+        self.page.size() - self.prefix_len()
+    }
+
     /// Bytes of the heap that no slot refers to.
     #[inline]
     pub fn garbage(&self) -> usize {
@@ -308,6 +314,12 @@ impl<'p> NodeView<'p, Page> {
     #[inline]
     pub fn value_of(&self, slot: &Slot) -> Option<&'p [u8]> {
         self.page.get(slot.value()..slot.value() + self.value_len(slot))
+    }
+
+    /// These bytes, if they lie within the page.
+    #[inline]
+    pub fn bytes(&self, range: std::ops::Range<usize>) -> Option<&'p [u8]> {
+        self.page.get(range)
     }
 
     /// The part of the key in slot `index` that is in the heap.

@@ -7,7 +7,7 @@ use palisade_base::prng::{Prng, test_seed};
 
 use super::harness::{Store, at_other_sizes, page_bytes, with_cleaner};
 use crate::verify::{verify_space, verify_tree};
-use crate::{Direction, ScanEnd, Tree, max_entry, max_key};
+use crate::{Coming, Direction, Entry, ScanEnd, Tree, Visitor, max_entry, max_key};
 
 pub(crate) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -129,6 +129,49 @@ pub(crate) fn change(
     }
 }
 
+/// Takes the values of a leaf, every fifth one by a visit: those that lie where the bytes of all are from
+/// there.
+#[derive(Default)]
+struct Taken {
+    values: Vec<Vec<u8>>,
+    announced: usize,
+    bytes: Option<(usize, Vec<u8>)>,
+}
+
+impl Taken {
+    fn add(&mut self, value: &[u8], at: usize) {
+        if let Some((from, bytes)) = &self.bytes
+            && let Some(place) = at.checked_sub(*from)
+            && let Some(copied) = bytes.get(place..place + value.len())
+        {
+            assert_eq!(copied, value);
+        }
+        self.values.push(value.to_vec());
+        assert!(self.values.len() <= self.announced);
+    }
+}
+
+impl Visitor for Taken {
+    fn begin(&mut self, coming: &Coming<'_>) -> bool {
+        self.announced = coming.count();
+        self.bytes = coming.bytes().map(|(from, bytes)| (from, bytes.to_vec()));
+        true
+    }
+
+    fn take(&mut self, value: &[u8], at: usize) -> bool {
+        if self.values.len() % 5 == 4 {
+            return false;
+        }
+        self.add(value, at);
+        true
+    }
+
+    fn visit(&mut self, entry: Entry<'_, '_>) -> std::ops::ControlFlow<()> {
+        self.add(entry.value(), entry.at());
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
 /// Compares a random range, read to its end, with the model's.
 fn check_range(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &mut Prng, step: u64) {
     let keys = [shape.key(prng, step), shape.key(prng, step)];
@@ -156,10 +199,13 @@ fn check_range(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &m
                 leaf.push((entry.key().to_vec(), value, entry.ahead()));
                 std::ops::ControlFlow::Continue(())
             })?;
-            Ok((leaf, end))
+            let mut taken = Taken::default();
+            assert_eq!(tree.visit_range(from, until, direction, ahead, &mut taken)?, end);
+            Ok((leaf, end, taken))
         });
-        let (leaf, end) = leaf.unwrap();
+        let (leaf, end, taken) = leaf.unwrap();
         assert!(leaf.iter().rev().map(|(.., ahead)| *ahead).eq(0..leaf.len()), "each says how many follow");
+        assert!(leaf.iter().map(|(_, value, _)| value).eq(&taken.values), "{lower:?} to {upper:?}");
         seen.extend(leaf.into_iter().map(|(key, value, _)| (key, value)));
         match end.next_bound() {
             Some(bound) => from = bound.map(<[u8]>::to_vec),
@@ -248,4 +294,40 @@ fn a_tree_larger_than_the_pool_is_the_same_tree() {
         change(&store, &tree, &mut model, Shape::Random, &mut prng, step);
     }
     check(&store, &tree, &model);
+}
+
+#[test]
+fn entries_next_to_each_other_come_as_bytes() {
+    let store = Store::in_memory(100);
+    let tree = store.create_tree();
+    let key = |number: u64| (1 << 63 | number).to_be_bytes();
+    let mut whole = 0;
+    for number in 0..400 {
+        store.put(&tree, &key(number), &[number as u8; 150]).unwrap();
+    }
+    let bounds = [0, 10, 75, 390, 400].map(key);
+    for (from, until) in bounds.iter().zip(bounds.iter().skip(1)) {
+        let mut from = Bound::Included(from.to_vec());
+        loop {
+            let mut taken = Taken::default();
+            let end = store.run(|| {
+                taken = Taken::default();
+                let (from, until) = (from.as_ref().map(Vec::as_slice), Bound::Excluded(&until[..]));
+                tree.visit_range(from, until, Direction::Forward, 0, &mut taken)
+            });
+            let size: usize = taken.values.iter().map(|value| value.len() + 8).sum();
+            match &taken.bytes {
+                Some((_, bytes)) => {
+                    assert!(bytes.len() <= size, "{} bytes for {size}", bytes.len());
+                    whole += taken.values.len();
+                }
+                None => assert!(taken.values.len() <= 8),
+            }
+            match end.unwrap().next_bound() {
+                Some(bound) => from = bound.map(<[u8]>::to_vec),
+                None => break,
+            }
+        }
+    }
+    assert!(whole >= 360, "{whole} of 400");
 }

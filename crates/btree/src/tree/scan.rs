@@ -85,12 +85,62 @@ impl<'p> Entries<'p> {
     fn pass(&self, slots: &mut Slots, direction: Direction, visitor: &mut impl Visitor) -> Option<usize> {
         let node = self.node;
         while let Some(index) = slots.next(direction) {
-            match node.value_of(&node.slot(index)) {
-                Some(value) if visitor.take(value) => {}
+            let slot = node.slot(index);
+            match node.value_of(&slot) {
+                Some(value) if visitor.take(value, slot.value()) => {}
                 _ => return Some(index),
             }
         }
         None
+    }
+}
+
+/// Entries of a leaf that are about to be visited.
+pub struct Coming<'p> {
+    node: NodeView<'p, Page>,
+    slots: std::ops::Range<usize>,
+}
+
+/// Entries that are not worth being copied together, if there are no more of them.
+const FEW: usize = 8;
+
+impl<'p> Coming<'p> {
+    /// How many they are.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Length of the first one's value.
+    #[inline]
+    pub fn first_len(&self) -> usize {
+        self.node.value_len(&self.node.slot(self.slots.start))
+    }
+
+    /// Where on the page they lie, and the bytes there, if these are hardly more than the entries. Some may
+    /// lie elsewhere all the same.
+    ///
+    /// Keys that were inserted in their order, and pages that were compacted, have each entry right before
+    /// the one with the key before it; otherwise a range that is most of a leaf is most of its heap.
+    pub fn bytes(&self) -> Option<(usize, &'p [u8])> {
+        let (node, count) = (&self.node, self.count());
+        if count <= FEW {
+            return None;
+        }
+        let place = |index: usize| {
+            let slot = node.slot(index);
+            (slot.offset, slot.value() + node.value_len(&slot))
+        };
+        let (first, last) = (place(self.slots.start), place(self.slots.end - 1));
+        let middle = place(self.slots.start + count / 2);
+        let (from, to) = (last.0, first.1);
+        let about = count * ((first.1 - first.0) + (middle.1 - middle.0) + (last.1 - last.0)) / 3;
+        if from <= middle.0 && middle.1 <= to && to - from <= about + about / 4 {
+            return Some((from, node.bytes(from..to)?));
+        }
+        let (from, to) = (node.heap_top(), node.heap_end());
+        let is_most = 4 * count >= 3 * node.slot_count() && 4 * node.garbage() <= to.saturating_sub(from);
+        is_most.then(|| Some((from, node.bytes(from..to)?))).flatten()
     }
 }
 
@@ -99,10 +149,17 @@ pub struct Entry<'e, 'p> {
     entries: &'e mut Entries<'p>,
     index: usize,
     value: &'p [u8],
+    at: usize,
     ahead: usize,
 }
 
 impl<'p> Entry<'_, 'p> {
+    /// Where on the page its value begins.
+    #[inline]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
     /// Its value.
     #[inline]
     pub fn value(&self) -> &'p [u8] {
@@ -128,15 +185,16 @@ impl<'p> Entry<'_, 'p> {
 
 /// Who visits the entries of a leaf, while it is latched: uses no tree and does not wait.
 pub trait Visitor {
-    /// Whether [`take`](Self::take) is worth being asked, which is asked once for a leaf.
+    /// Is told which entries come, once for a leaf. Whether [`take`](Self::take) is worth being asked.
     #[inline]
-    fn takes(&self) -> bool {
+    fn begin(&mut self, _coming: &Coming<'_>) -> bool {
         false
     }
 
-    /// Takes an entry by its value, if that tells all there is to know. False if it is to be visited.
+    /// Takes an entry by its value, which begins at this place on the page, if that tells all there is to
+    /// know. False if it is to be visited.
     #[inline]
-    fn take(&mut self, _value: &[u8]) -> bool {
+    fn take(&mut self, _value: &[u8], _at: usize) -> bool {
         false
     }
 
@@ -228,7 +286,7 @@ impl Tree {
         };
         let mut entries = Entries::new(&leaf);
         let mut slots = Slots::between(&entries.node, (from, until), direction);
-        let takes = visitor.takes();
+        let takes = visitor.begin(&Coming { node: entries.node, slots: slots.visited.clone() });
         loop {
             let next = match takes {
                 true => entries.pass(&mut slots, direction, visitor),
@@ -239,7 +297,8 @@ impl Tree {
             let Some(value) = entries.node.value_of(&slot) else {
                 return Err(self.corrupted(leaf.id().page, "entry outside the page"));
             };
-            let entry = Entry { entries: &mut entries, index, value, ahead: slots.visited.len() };
+            let (at, ahead) = (slot.value(), slots.visited.len());
+            let entry = Entry { entries: &mut entries, index, value, at, ahead };
             if visitor.visit(entry).is_break() {
                 let mut key = Key::new();
                 if !entries.node.read_key(index, &mut key) || !is_within(&key, from, direction) {

@@ -173,7 +173,7 @@ impl PlainColumns {
         let start = to.saturating_sub(8);
         let (behind, mask) = (8 * (start + 8 - to), u64::MAX >> (64 - 8 * length));
         let word = |row: &[u8]| match array_at(row, start as usize) {
-            Some(word) => u64::from_be_bytes(*word) >> behind & mask,
+            Some(word) => u64::from_be_bytes(*word).wrapping_shr(behind) & mask,
             None => word_of_short_row(row, from as usize..to as usize),
         };
         match place.null_mask {
@@ -218,8 +218,9 @@ fn value_of<'r>(field: Field<'r>, sql_type: &'r SqlType) -> Option<ValueRef<'r>>
 /// The number that a word is of a column of signed integers, or of DECIMAL at its scale.
 #[inline]
 pub fn signed_of_word(word: u64, length: usize) -> i64 {
-    let shift = 64 - 8 * length as u32;
-    ((word << shift) ^ 1 << 63) as i64 >> shift
+    // No width is asked for that is not there: nothing is checked for each row.
+    let shift = 64u32.wrapping_sub((length as u32).wrapping_mul(8));
+    ((word.wrapping_shl(shift) ^ 1 << 63) as i64).wrapping_shr(shift)
 }
 
 /// The number that a word is of a column of doubles.

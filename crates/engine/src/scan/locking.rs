@@ -95,7 +95,7 @@ impl Scan {
             direction: self.direction,
             most: match self.index > 0 && locking.gaps == Gaps::Locked {
                 true => 1,
-                false => self.rows_wanted.min(self.ahead),
+                false => self.rows_wanted.map_or(self.ahead, |rows| rows.min(self.ahead)),
             },
             waited: waited.as_ref().map(|obstacle| &obstacle.key[..]),
             batch: &mut self.batch,

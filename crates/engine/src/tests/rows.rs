@@ -4,7 +4,7 @@ use super::harness::*;
 use palisade_base::Blocked;
 use palisade_base::event::retry_blocking;
 
-use crate::{Direction, Error, IsolationLevel, KeyRange, ReadMode};
+use crate::{Direction, Error, IsolationLevel, KeyRange, ReadMode, RowBatch, Scan};
 
 #[test]
 pub(super) fn rows_are_inserted_read_updated_and_deleted_through_every_index() {
@@ -245,4 +245,41 @@ pub(super) fn two_that_wait_for_each_other_are_told_apart() {
         (&outcome, &other),
         (Err(Error::Deadlock), Ok(true)) | (Ok(true), Err(Error::Deadlock))
     ));
+}
+
+/// The rows of a scan, and how many each of its batches has.
+fn read_in_batches(client: &mut Client, mut scan: Scan) -> (Vec<Row>, Vec<usize>) {
+    let (mut batch, mut rows, mut lengths) = (RowBatch::new(), Vec::new(), Vec::new());
+    while retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+        rows.extend(batch.iter().map(|row| Row::decode(&client.table, row.row)));
+        lengths.push(batch.len());
+    }
+    (rows, lengths)
+}
+
+#[test]
+fn a_scan_that_may_stop_reads_few_rows_first_and_twice_as_many_each_time() {
+    let (_fs, engine, table) = new_engine();
+    let mut client = Client::new(&engine, &table);
+    for id in 0..3000 {
+        client.insert(&Row::new(id, id % 7, Some(5000 - id), b"some text")).unwrap();
+    }
+    client.commit();
+    for (index, direction) in [(0, Direction::Forward), (0, Direction::Backward), (1, Direction::Forward)] {
+        let scan = || {
+            let range = KeyRange::default();
+            Scan::new(table.clone(), index, range, direction, ReadMode::Snapshot, false)
+        };
+        let (expected, whole) = read_in_batches(&mut client, scan());
+        assert!(expected.len() == 3000 && whole[0] > 128, "{whole:?}");
+        let (rows, lengths) = read_in_batches(&mut client, scan().that_may_stop());
+        assert!(rows == expected);
+        assert_eq!(lengths[..2], [32, 64]);
+        assert!(lengths.iter().enumerate().all(|(number, len)| *len <= 32 << number), "{lengths:?}");
+        assert!(lengths.len() < whole.len() + 6, "{} and {}", lengths.len(), whole.len());
+        // Where it is known how many are wanted, they come at once.
+        let (rows, lengths) = read_in_batches(&mut client, scan().with_rows_wanted(100).that_may_stop());
+        assert!(rows == expected[..100]);
+        assert_eq!(lengths, [100]);
+    }
 }
