@@ -6,6 +6,7 @@
 
 pub(crate) mod in_batches;
 mod in_parts;
+mod in_unions;
 mod rollup;
 
 use std::ops::RangeInclusive;
@@ -23,9 +24,11 @@ use palisade_plan::parallel::{InParts, is_count};
 use palisade_plan::{KeptKey, Operator};
 use smallvec::SmallVec;
 
-use self::in_batches::{InBatches, Taken};
+use self::in_batches::Batched;
 use self::in_parts::Adding;
+use self::in_unions::InputOfUnion;
 use self::rollup::{InRuns, Order};
+use super::batches::{InBatches, Taken};
 use super::chunked::Chunked;
 use super::spill::damaged;
 use super::spill::partitions::Partitions;
@@ -230,7 +233,9 @@ pub struct AggregateState {
     put_off: PutOff,
     /// Who adds the rows up.
     adding: Adding,
-    in_batches: InBatches,
+    in_batches: InBatches<Batched>,
+    /// Of each input of a union that is read in batches.
+    of_union: Vec<Option<Box<InputOfUnion>>>,
 }
 
 /// Rows that are put off.
@@ -288,6 +293,7 @@ impl AggregateState {
             put_off: PutOff::default(),
             adding: Adding::default(),
             in_batches: InBatches::default(),
+            of_union: Vec::new(),
         }
     }
 
@@ -301,6 +307,7 @@ impl AggregateState {
         self.put_off = PutOff::default();
         self.adding.reset();
         self.in_batches.forget_groups();
+        self.of_union.iter_mut().flatten().for_each(|input| input.in_batches.forget_groups());
     }
 
     /// Begins anew, with other rows of the same input.

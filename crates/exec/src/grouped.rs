@@ -19,9 +19,9 @@ use palisade_expr::hash_key::append_hash_key;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot};
 
-use self::in_runs::InRuns;
-use super::aggregate::in_batches::Taken;
+use self::in_runs::Runs;
 use super::aggregate::{Grouping, take_at_hand};
+use super::batches::{InBatches, Taken};
 use super::{ExecContext, State, settled};
 use palisade_expr::{SqlAttempt, SqlResult};
 use palisade_plan::Operator;
@@ -54,7 +54,7 @@ pub struct GroupedState {
     /// The row at hand has not been counted.
     pending: bool,
     has_ended: bool,
-    in_runs: InRuns,
+    in_runs: InBatches<Runs>,
 }
 
 impl GroupedState {
@@ -70,8 +70,13 @@ impl GroupedState {
             held: Vec::new(),
             pending: false,
             has_ended: false,
-            in_runs: InRuns::default(),
+            in_runs: InBatches::default(),
         }
+    }
+
+    /// See [`State::hint_stop`].
+    pub fn hint_stop(&mut self) {
+        self.input.hint_stop();
     }
 
     /// Before the first row.
@@ -79,7 +84,9 @@ impl GroupedState {
         self.input.reset();
         (self.current, self.complete) = (None, None);
         self.held.clear();
-        self.in_runs.forget_batch();
+        if let InBatches::Yes(runs) = &mut self.in_runs {
+            runs.forget_batch();
+        }
         (self.pending, self.has_ended) = (false, false);
     }
 
@@ -101,7 +108,7 @@ impl GroupedState {
     fn read(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
         if !self.pending {
             let taken = match self.in_runs {
-                InRuns::No => Taken::RowByRow,
+                InBatches::No => Taken::RowByRow,
                 _ => self.read_run(cx, plan)?,
             };
             let has_row = match taken {
@@ -237,6 +244,11 @@ impl FirstState {
     /// Before the first row.
     pub fn new(input: State) -> Self {
         FirstState { input, given: None, key: Vec::new(), next_key: Vec::new(), pending: false }
+    }
+
+    /// See [`State::hint_stop`].
+    pub fn hint_stop(&mut self) {
+        self.input.hint_stop();
     }
 
     /// Before the first row.

@@ -1,5 +1,6 @@
 //! Nested loops and hash joins.
 
+mod building;
 mod probing;
 mod put_off;
 
@@ -13,8 +14,10 @@ use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult
 use palisade_plan::{JoinKind, Operator};
 use palisade_session::work::WorkDone;
 
-use self::probing::{InBatches, Probed};
+use self::building::Building;
+use self::probing::{Probed, Probing};
 use self::put_off::{InOrder, LeftMark, PutOff};
+use super::batches::{InBatches, Taken};
 use super::kept::{KeptRows, grown};
 use super::spill::pairs::table_memory;
 use super::{ExecContext, State};
@@ -189,7 +192,8 @@ pub struct HashJoinState {
     put_off: Option<Box<PutOff>>,
     /// The pairs, where there are such rows and the order of the left side is to be kept.
     in_order: Option<Box<InOrder>>,
-    in_batches: InBatches,
+    in_batches: InBatches<Probing>,
+    building: InBatches<Building>,
 }
 
 /// No row.
@@ -220,7 +224,13 @@ impl HashJoinState {
             put_off: None,
             in_order: None,
             in_batches: InBatches::default(),
+            building: InBatches::default(),
         }
+    }
+
+    /// See [`State::hint_stop`]. The right side is read to its end.
+    pub fn hint_stop(&mut self) {
+        self.left.hint_stop();
     }
 
     /// Before the first row. The hash table is built anew if the right side may depend on outer rows, or was
@@ -425,6 +435,14 @@ impl HashJoinState {
                 }
             }
             if !self.right_pending {
+                match self.build_batch(cx, plan)? {
+                    Taken::Added => continue,
+                    Taken::End => {
+                        self.right_ended = true;
+                        break;
+                    }
+                    Taken::RowByRow => {}
+                }
                 if !self.right.next(plan.right, cx)? {
                     self.right_ended = true;
                     break;

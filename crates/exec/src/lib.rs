@@ -10,6 +10,7 @@
 //! | [`run`] | calling until nothing is missing: waits, the rows of a query sent |
 //! | [`context`] | what an operator sees, and lends to expressions |
 //! | [`scan`] | reading a table by an access path |
+//! | `batches` | reading the rows of a scan a batch at a time |
 //! | [`loose`] | reading some rows of each group of an index |
 //! | `intersection` | reading the rows that several indexes have entries of |
 //! | [`skip`] | reading ranges behind each of the values of an index's leading parts |
@@ -34,6 +35,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod aggregate;
+mod batches;
 mod chunked;
 pub mod context;
 pub mod distinct;
@@ -73,6 +75,8 @@ pub use subquery::SubqueryState;
 /// How often an operator is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readings {
+    /// Once, and to its end, before the operator that reads it gives its first row.
+    Whole,
     /// Once, and to its end.
     Once,
     /// Any number of times, each as far as it is wanted.
@@ -110,6 +114,16 @@ pub enum State {
     Working(Box<recursive::WorkingState>),
 }
 
+impl Readings {
+    /// Those of the input of an operator that is read so, and reads its input before it gives a row.
+    fn of_whole_input(self) -> Readings {
+        match self {
+            Readings::Once | Readings::Whole => Readings::Whole,
+            Readings::Any => Readings::Any,
+        }
+    }
+}
+
 impl State {
     /// The caller may have enough after any row, and what finds the rows should not run ahead.
     pub fn hint_stop(&mut self) {
@@ -117,6 +131,9 @@ impl State {
             State::Scan(scan) => scan.hint_stop(),
             State::Filter { input, .. } | State::Project { input, .. } => input.hint_stop(),
             State::NestedLoop(join) => join.hint_stop(),
+            State::HashJoin(join) => join.hint_stop(),
+            State::Grouped(groups) => groups.hint_stop(),
+            State::FirstOfEach(first) => first.hint_stop(),
             State::Noted(noted) => noted.input().hint_stop(),
             _ => {}
         }
@@ -173,11 +190,13 @@ impl State {
                 State::FirstOfEach(Box::new(grouped::FirstState::new(new(input))))
             }
             Operator::Aggregate { input, .. } => {
-                State::Aggregate(Box::new(aggregate::AggregateState::new(new(input))))
+                let input = State::of(input, readings.of_whole_input());
+                State::Aggregate(Box::new(aggregate::AggregateState::new(input)))
             }
             Operator::Sort { input, slots, .. } => {
                 let rows = kept::KeptRows::of(input, slots);
-                State::Sort(Box::new(sort::SortState::new(new(input), rows)))
+                let input = State::of(input, readings.of_whole_input());
+                State::Sort(Box::new(sort::SortState::new(input, rows)))
             }
             Operator::Project { input, .. } => State::Project { input: Box::new(new(input)), pending: false },
             Operator::Distinct { input, .. } => {
@@ -188,7 +207,8 @@ impl State {
                 State::Union(Box::new(set::UnionState::new(inputs.iter().map(new).collect())))
             }
             Operator::Recursive { recursion, .. } => {
-                State::Recursive { state: Box::default(), correlated: !recursion.outer_slots.is_empty() }
+                let state = Box::new(recursive::RecursiveState::new(readings));
+                State::Recursive { state, correlated: !recursion.outer_slots.is_empty() }
             }
             Operator::Working { .. } => State::Working(Box::default()),
             Operator::Window { input, .. } => {
@@ -286,37 +306,8 @@ impl State {
 
     fn find_next(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
         match (self, plan) {
-            (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
-            (State::Nothing, Operator::Nothing) => Ok(false),
             (State::Scan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
                 state.next(cx, *slot, table, access, filter.as_ref(), *mode)
-            }
-            (State::LooseScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
-                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
-            }
-            (State::SkipScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
-                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
-            }
-            (State::IndexMerge { inputs, at }, Operator::IndexMerge { inputs: plans, .. }) => {
-                while let (Some(input), Some(plan)) = (inputs.get_mut(*at), plans.get(*at)) {
-                    if input.next(plan, cx)? {
-                        return Ok(true);
-                    }
-                    *at += 1;
-                }
-                Ok(false)
-            }
-            (State::Intersection(state), Operator::IndexMerge { inputs, .. }) => state.next(cx, inputs),
-            (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
-                let (slot, filter) = (*slot, filter.as_ref());
-                state.next(cx, virtual_table::Reading { slot, table, filter, read })
-            }
-            (State::Values { next }, Operator::Values { slot, rows }) => {
-                let Some(row) = rows.get(*next) else { return Ok(false) };
-                let values = evaluate_all(row, cx)?;
-                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
-                *next += 1;
-                Ok(true)
             }
             (State::NestedLoop(state), Operator::NestedLoop { left, right, kind, condition }) => {
                 state.next(cx, left, right, *kind, condition.as_ref())
@@ -383,11 +374,47 @@ impl State {
             (State::Recursive { state, .. }, Operator::Recursive { slot, recursion, filter, .. }) => {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
+            (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
+            (State::Noted(state), Operator::Noted { input, note }) => state.next(cx, input, note),
+            (state, plan) => state.find_source_row(plan, cx),
+        }
+    }
+
+    /// The same of an operator that reads a table or makes its rows.
+    fn find_source_row(&mut self, plan: &Operator, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<bool> {
+        match (self, plan) {
+            (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
+            (State::Nothing, Operator::Nothing) => Ok(false),
+            (State::LooseScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
+            }
+            (State::SkipScan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, &loose::Reading { slot: *slot, table, access, mode: *mode }, filter.as_ref())
+            }
+            (State::IndexMerge { inputs, at }, Operator::IndexMerge { inputs: plans, .. }) => {
+                while let (Some(input), Some(plan)) = (inputs.get_mut(*at), plans.get(*at)) {
+                    if input.next(plan, cx)? {
+                        return Ok(true);
+                    }
+                    *at += 1;
+                }
+                Ok(false)
+            }
+            (State::Intersection(state), Operator::IndexMerge { inputs, .. }) => state.next(cx, inputs),
+            (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
+                let (slot, filter) = (*slot, filter.as_ref());
+                state.next(cx, virtual_table::Reading { slot, table, filter, read })
+            }
+            (State::Values { next }, Operator::Values { slot, rows }) => {
+                let Some(row) = rows.get(*next) else { return Ok(false) };
+                let values = evaluate_all(row, cx)?;
+                *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
+                *next += 1;
+                Ok(true)
+            }
             (State::Working(state), Operator::Working { slot, table, filter, .. }) => {
                 state.next(cx, *table, *slot, filter.as_ref())
             }
-            (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
-            (State::Noted(state), Operator::Noted { input, note }) => state.next(cx, input, note),
             _ => unreachable!("a state mirrors its plan"),
         }
     }
@@ -399,7 +426,7 @@ fn next_passing<'a>(
     cx: &mut ExecContext<'_, 'a>,
     current: &mut Option<KeptRow>,
     (slot, filter): (usize, Option<&Expr>),
-    mut next_row: impl FnMut(&ExecContext<'_, 'a>) -> SqlAttempt<Option<KeptRow>>,
+    mut next_row: impl FnMut(&mut ExecContext<'_, 'a>) -> SqlAttempt<Option<KeptRow>>,
 ) -> SqlAttempt<bool> {
     loop {
         if current.is_none() {

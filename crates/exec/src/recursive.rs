@@ -3,8 +3,10 @@
 //!
 //! The rows of the round before are the *working table*, which the steps read through
 //! [`Operator::Working`](palisade_plan::Operator::Working). The result is complete before its first row is
-//! given. Both go to a [file](super::spill::list) when they take more memory than they may, and so do the
-//! [keys](super::spill::known) by which UNION without ALL knows the rows that there have been.
+//! given. Where it is read once, by an operator that itself gives no row before it has all of them, a row is
+//! given when it has been found, and kept for the next round only: an error of the recursion comes before any
+//! row all the same. Both go to a [file](super::spill::list) when they take more memory than they may, and so
+//! do the [keys](super::spill::known) by which UNION without ALL knows the rows that there have been.
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
@@ -17,11 +19,16 @@ use super::distinct::append_row_key;
 use super::sort::wanted_rows;
 use super::spill::known::KnownKeys;
 use super::spill::list::{RowCursor, RowList};
-use super::{ExecContext, KeptRow, State, next_passing};
+use super::{ExecContext, KeptRow, Readings, State, next_passing};
 
 /// Where a recursion is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RecursiveState {
+    readings: Readings,
+    /// Rows are given as they come, once that is known.
+    streams: Option<bool>,
+    /// The row that has come.
+    found: Option<KeptRow>,
     /// Of the query that is running.
     running: Option<State>,
     /// Which: the seed, then the steps.
@@ -40,6 +47,8 @@ pub struct RecursiveState {
     /// Of UNION without ALL.
     known: KnownKeys,
     key: Vec<u8>,
+    /// The values of a row that is being computed.
+    values: Vec<Value>,
     /// Rows that are passed over, and how many are wanted with them, once known.
     wanted: Option<(usize, usize)>,
     /// A round has given no rows.
@@ -52,13 +61,39 @@ pub struct RecursiveState {
 }
 
 impl RecursiveState {
+    /// Before the first row.
+    pub fn new(readings: Readings) -> Self {
+        RecursiveState {
+            readings,
+            streams: None,
+            found: None,
+            running: None,
+            part: 0,
+            pending: false,
+            rows: RowList::default(),
+            count: 0,
+            round: RowList::default(),
+            count_of_round: 0,
+            is_round_over: false,
+            rounds: 0,
+            known: KnownKeys::default(),
+            key: Vec::new(),
+            values: Vec::new(),
+            wanted: None,
+            has_ended: false,
+            complete: false,
+            passed: 0,
+            current: None,
+        }
+    }
+
     /// Before the first row; the rows are kept unless they depend on outer rows.
     pub fn reset(&mut self, correlated: bool) {
-        if self.complete && !correlated {
+        if self.complete && !correlated && self.streams == Some(false) {
             self.rows.rewind();
             (self.passed, self.current) = (0, None);
         } else {
-            *self = RecursiveState::default();
+            *self = RecursiveState::new(self.readings);
         }
     }
 
@@ -70,6 +105,13 @@ impl RecursiveState {
         slot: usize,
         filter: Option<&Expr>,
     ) -> SqlAttempt<bool> {
+        let has_effects = || cx.execution.plan.as_ref().is_some_and(|plan| plan.has_effects);
+        if *self.streams.get_or_insert_with(|| self.readings == Readings::Whole && !has_effects()) {
+            let mut current = self.current.take();
+            let found = next_passing(cx, &mut current, (slot, filter), |cx| self.next_that_comes(cx, plan));
+            self.current = current;
+            return found;
+        }
         while !self.complete {
             self.advance(cx, plan)?;
         }
@@ -81,6 +123,25 @@ impl RecursiveState {
         }
         let rows = &mut self.rows;
         next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
+    }
+
+    /// The next row, which is not kept.
+    fn next_that_comes(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Recursion,
+    ) -> SqlAttempt<Option<KeptRow>> {
+        loop {
+            if let Some(row) = self.found.take()
+                && self.wanted.is_some_and(|(first, _)| self.count > first)
+            {
+                return Ok(Some(row));
+            }
+            if self.complete {
+                return Ok(None);
+            }
+            self.advance(cx, plan)?;
+        }
     }
 
     /// One more row of the part that is running, or the next part.
@@ -126,16 +187,17 @@ impl RecursiveState {
             }
             self.pending = true;
         }
-        let values = cx.evaluate(|cx| {
-            let mut values = Vec::with_capacity(query.output.len());
+        let values = &mut self.values;
+        cx.evaluate(|cx| {
+            values.clear();
             for ((expr, ty), name) in query.output.iter().zip(&plan.types).zip(&plan.names) {
                 let value = expr.eval(cx)?;
                 values.push(fitted(cx, value, &expr.ty, ty, name)?);
             }
-            Ok(values)
+            Ok(())
         })?;
         self.pending = false;
-        let row: KeptRow = values.into();
+        let row: KeptRow = values.drain(..).collect();
         if plan.distinct {
             self.key.clear();
             let key = &mut self.key;
@@ -149,9 +211,12 @@ impl RecursiveState {
         cx.take_turns(1)
     }
 
-    /// Adds a row to the result and to those of the round.
+    /// Adds a row to the result, or gives it, and adds it to those of the round.
     fn add(&mut self, row: KeptRow) {
-        self.rows.push(row.clone());
+        match self.streams {
+            Some(true) => self.found = Some(row.clone()),
+            _ => self.rows.push(row.clone()),
+        }
         self.round.push(row);
         (self.count, self.count_of_round) = (self.count + 1, self.count_of_round + 1);
     }

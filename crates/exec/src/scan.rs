@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_catalog::row::PlainColumns;
-use palisade_catalog::{RowView, Table as Descriptor, key};
+use palisade_catalog::{RowView, key};
 use palisade_engine::{
     Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowAccess, RowBatch, RowBuf, Scan,
     Table, TableAccess,
@@ -13,12 +12,13 @@ use palisade_engine::{
 use palisade_expr::place::At;
 use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
+use palisade_plan::Access;
 use palisade_plan::access::Ranges;
 use palisade_plan::reads::{Reach, index_of, is_table_scan, reach};
-use palisade_plan::{Access, Operator};
 use palisade_session::work::Work;
 
 use super::ExecContext;
+use super::batches::Batch;
 use super::store::row_error;
 
 /// Where a scan is.
@@ -98,45 +98,6 @@ impl Drop for Tally {
 impl std::fmt::Debug for ScanState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ScanState").field("phase", &self.phase).finish_non_exhaustive()
-    }
-}
-
-/// What a scan that is read in batches has next.
-#[derive(Debug)]
-pub enum Batch {
-    /// These rows of the batch in the slot, which have not been tested.
-    Rows(Range<usize>),
-    /// Rows that are to be read one by one.
-    RowByRow,
-    /// Its rows are always to be read one by one.
-    Never,
-    /// None.
-    End,
-}
-
-/// What decides whether rows of a batch pass a scan's filter.
-#[derive(Debug, Clone, Copy)]
-pub enum Sieve<'s> {
-    /// All do.
-    None,
-    /// A screen does.
-    Screen(&'s Screen, &'s Descriptor),
-    /// The filter, which has to be evaluated.
-    Unknown,
-}
-
-impl Sieve<'_> {
-    /// Whether a row passes; `None` where that is not known, or the row is not plain.
-    #[inline]
-    pub fn passes(self, columns: &PlainColumns, row: &[u8]) -> Option<bool> {
-        if !columns.are_in(row) {
-            return None;
-        }
-        match self {
-            Sieve::None => Some(true),
-            Sieve::Screen(screen, table) => screen.passes(table, row),
-            Sieve::Unknown => None,
-        }
     }
 }
 
@@ -235,6 +196,12 @@ impl ScanState {
         has_found
     }
 
+    /// What tests its rows, once there was a second batch.
+    #[inline]
+    pub(crate) fn screen(&self) -> Option<&Screen> {
+        self.screen.as_deref()
+    }
+
     /// The rows behind the current one that pass the screen, if that is all of the filter; `most` at most,
     /// and none behind one of which that is not known. Gives where those end that were looked at.
     pub fn ready_screened(
@@ -329,9 +296,9 @@ impl ScanState {
         }
     }
 
-    /// The rows that come next without a look at each. They stay what comes next until
-    /// [`end_batch`](Self::end_batch) passes over them. Of a scan of a snapshot.
-    pub fn next_batch(
+    /// The rows that come next without a look at each, see [`BatchedScan`](crate::batches::BatchedScan). Of a
+    /// scan of a snapshot.
+    pub(crate) fn next_batch(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         slot: usize,
@@ -381,17 +348,8 @@ impl ScanState {
         })
     }
 
-    /// What decides whether rows of the batch pass the filter.
-    pub fn sieve<'s>(&'s self, operator: &'s Operator) -> Sieve<'s> {
-        match (operator, &self.screen) {
-            (Operator::Scan { filter: None, .. }, _) => Sieve::None,
-            (Operator::Scan { table, .. }, Some(screen)) => Sieve::Screen(screen, table.descriptor()),
-            _ => Sieve::Unknown,
-        }
-    }
-
     /// Goes to the end of the batch.
-    pub fn end_batch(
+    pub(crate) fn end_batch(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         slot: usize,
@@ -571,16 +529,15 @@ impl ScanState {
             }
             return Ok(found);
         }
+        let mut batch = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
+            Slot::Batch { batch, .. } => batch,
+            _ => RowBatch::new(),
+        };
         loop {
             if self.scan.is_none() && !self.begin_range(cx, table, access, mode) {
-                *cx.state.frame.slots.at_mut(slot)? = Slot::Null;
                 return Ok(false);
             }
             let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
-            let mut batch = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
-                Slot::Batch { batch, .. } => batch,
-                _ => RowBatch::new(),
-            };
             let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
             if more && !batch.is_empty() {
                 cx.execution.work.rows_examined += 1;

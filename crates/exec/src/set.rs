@@ -74,6 +74,12 @@ impl UnionState {
         self.unseen.clear();
     }
 
+    /// The input that is being read, and its number, where all rows of each are given as they come.
+    pub(super) fn streamed(&mut self, steps: &[SetStep]) -> Option<(usize, &mut State)> {
+        let input = self.inputs.get_mut(self.current)?;
+        steps.iter().all(|step| *step == SetStep::UnionAll).then_some((self.current, input))
+    }
+
     /// The next row. UNION streams, with ALL or without; everything else is computed step by step, of which
     /// the last one gives the rows.
     pub fn next(
@@ -288,6 +294,13 @@ impl DerivedState {
         self.is_placed = false;
     }
 
+    /// What gives its rows, once they are given as they come, and while none is in place that has not been
+    /// looked at.
+    pub(super) fn streamed(&mut self) -> Option<&mut State> {
+        let is_ready = self.streams == Some(true) && !self.stale && !self.pending && !self.is_placed;
+        is_ready.then_some(&mut self.input)
+    }
+
     /// The next row.
     pub fn next(
         &mut self,
@@ -303,7 +316,7 @@ impl DerivedState {
         }
         self.stale = false;
         let has_effects = || cx.execution.plan.as_ref().is_some_and(|plan| plan.has_effects);
-        if *self.streams.get_or_insert_with(|| self.readings == Readings::Once && !has_effects()) {
+        if *self.streams.get_or_insert_with(|| self.readings != Readings::Any && !has_effects()) {
             return self.stream(cx, query, slot, filter);
         }
         while !self.complete {

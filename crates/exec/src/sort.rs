@@ -21,6 +21,8 @@
 //! and rows that a limit does not want are dropped in parts, and between two parts other sessions of the
 //! worker have their turn.
 
+mod in_batches;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -36,6 +38,8 @@ use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Limit, Operator};
 use palisade_session::work::Work;
 
+use self::in_batches::KeysOfBatch;
+use super::batches::{InBatches, Taken};
 use super::kept::KeptRows;
 use super::packed::{KeyPacking, Packed, Ranked};
 use super::spill::merge::{KeyPlace, MergePlan, Merger, SortedRuns};
@@ -152,6 +156,9 @@ pub struct SortState {
     /// The keys of the last row that is wanted of those that have come, if there are so many and all keys are
     /// columns: no row is kept that does not come before it.
     last_wanted: Option<Box<[Value]>>,
+    /// What is packed of them.
+    last_packed: Packed,
+    in_batches: InBatches<KeysOfBatch>,
     pending: bool,
     phase: Phase,
     next: usize,
@@ -218,6 +225,8 @@ impl SortState {
             longest_row: 0,
             wanted: None,
             last_wanted: None,
+            last_packed: Packed::default(),
+            in_batches: InBatches::default(),
             pending: false,
             phase: Phase::Collecting,
             next: 0,
@@ -293,6 +302,11 @@ impl SortState {
                 if self.is_full(cx) {
                     break Reason::Full;
                 }
+                match self.collect_batch(cx, plan, bound)? {
+                    Taken::Added => continue,
+                    Taken::End => break Reason::Ended,
+                    Taken::RowByRow => {}
+                }
                 if !self.input.next(plan.input, cx)? {
                     break Reason::Ended;
                 }
@@ -365,12 +379,18 @@ impl SortState {
         size > LEAST_MEMORY && size > memory(cx) || self.ranked.len() == Ranked::MOST
     }
 
+    /// Finds out where the keys are, before the first row.
+    fn begin_keys(&mut self, plan: &Sorting<'_>) {
+        if self.keys.is_none() {
+            self.packing = KeyPacking::new(plan.keys.iter());
+            self.keys = Some(Keys::new(plan.keys, plan.slots));
+        }
+    }
+
     /// Keeps the current row.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
-        let keys = self.keys.get_or_insert_with(|| {
-            self.packing = KeyPacking::new(plan.keys.iter());
-            Keys::new(plan.keys, plan.slots)
-        });
+        self.begin_keys(plan);
+        let Some(keys) = &mut self.keys else { return Ok(()) };
         let known = keys.bytes;
         cx.evaluate(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
@@ -389,7 +409,9 @@ impl SortState {
             // It is found when all of them are known.
             Some(Packed::default())
         } else {
-            if let ValueRef::Bytes(text) = keys.get(&self.rows, row, 0)? {
+            if !key.expr.ty.is_numeric()
+                && let ValueRef::Bytes(text) = keys.get(&self.rows, row, 0)?
+            {
                 self.text_bytes += text.len();
             }
             self.packing.pack(plan.keys.iter(), |number| keys.get(&self.rows, row, number))?
@@ -559,6 +581,7 @@ impl SortState {
             known.computed = keys;
         }
         self.last_wanted = self.keys_of_last(plan)?;
+        self.last_packed = self.ranked.last().map_or(Packed::default(), |last| last.packed());
         Ok(())
     }
 

@@ -100,7 +100,7 @@ impl<T: Copy> MergeSort<T> {
     /// Merges as many items as a run has, or to the end of the pass.
     #[expect(
         clippy::indexing_slicing,
-        reason = "until a pair is written out, left is before its middle or right before its end, which are not beyond the items"
+        reason = "left is not beyond its middle and right not beyond its end, and both are before them where they are compared"
     )]
     fn merge(
         &mut self,
@@ -110,16 +110,27 @@ impl<T: Copy> MergeSort<T> {
         compare: &mut impl FnMut(&T, &T) -> Ordering,
     ) {
         let (count, from) = (self.from.len(), &self.from);
-        for _ in 0..self.run {
+        let mut most = self.run;
+        while most > 0 {
             // The pair begins where the items written so far end, at a multiple of two runs.
             let pair = self.into.len() / (2 * width) * (2 * width);
             let middle = (pair + width).min(count);
             let end = (pair + 2 * width).min(count);
-            let takes_left =
-                left < middle && (right >= end || compare(&from[left], &from[right]) != Ordering::Greater);
-            let taken = if takes_left { &mut left } else { &mut right };
-            self.into.push(from[*taken]);
-            *taken += 1;
+            while most > 0 && left < middle && right < end {
+                let takes_left = compare(&from[left], &from[right]) != Ordering::Greater;
+                let taken = if takes_left { &mut left } else { &mut right };
+                self.into.push(from[*taken]);
+                *taken += 1;
+                most -= 1;
+            }
+            if left == middle || right == end {
+                // One run has ended: the rest of the other is in order.
+                let (rest, to) = if left < middle { (&mut left, middle) } else { (&mut right, end) };
+                let taken = most.min(to - *rest);
+                self.into.extend_from_slice(&from[*rest..*rest + taken]);
+                *rest += taken;
+                most -= taken;
+            }
             if self.into.len() == count {
                 std::mem::swap(&mut self.from, &mut self.into);
                 self.phase = self.pass(2 * width);

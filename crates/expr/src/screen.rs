@@ -161,10 +161,16 @@ impl Screen {
     #[inline]
     pub fn passes(&self, table: &Table, row: &[u8]) -> Option<bool> {
         if self.columns.are_in(row) {
-            return self.passes_all(|tested| self.columns.field(tested.number, row));
+            return self.passes_plain(row);
         }
         let row = RowView::new(table, row).ok()?;
         self.passes_all(|tested| row.field(tested.column))
+    }
+
+    /// The same of a row that is [plain](PlainColumns::are_in), as it is for any columns of the table.
+    #[inline]
+    pub fn passes_plain(&self, row: &[u8]) -> Option<bool> {
+        self.passes_all(|tested| self.columns.field(tested.number, row))
     }
 
     #[inline]

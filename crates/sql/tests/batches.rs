@@ -260,6 +260,98 @@ fn rows_that_pass_a_filter_are_sent_as_they_are() {
 }
 
 #[test]
+fn sorts_of_batches_give_the_order_of_their_rows() {
+    let mut prng = Prng::new(test_seed(37));
+    let mut client = filled(&mut prng);
+    client.run("ALTER TABLE t ADD COLUMN z INT DEFAULT 7, ALGORITHM=INSTANT");
+    client.run("UPDATE t SET z = id % 10 WHERE id % 3 = 0 AND id < 1000");
+    client.run("ANALYZE TABLE t");
+    let in_memory = client.session.state.variables.operator_memory;
+    for number in 0..300 {
+        let columns = some(&mut prng, &["id", "s", "x", "g", "m", "e", "c", "k", "f", "z"], 4).join(", ");
+        let keys = ["y", "i", "u", "b", "v", "x", "w", "n", "f", "r", "g", "m", "e", "c", "s", "z", "i + y"];
+        let keys: Vec<String> = some(&mut prng, &keys, 3)
+            .into_iter()
+            .map(|key| if prng.one_in(3) { format!("{key} DESC") } else { key })
+            .collect();
+        let conditions =
+            ["i > 3", "x < 500", "c = 'a'", "g >= '2020-06-01'", "id > 900", "z < 5", "i + y > 3"];
+        let filter = match prng.one_in(2) {
+            true => String::new(),
+            false => format!(" WHERE {}", some(&mut prng, &conditions, 1).join(" AND ")),
+        };
+        let distinct = if prng.one_in(5) { "DISTINCT " } else { "" };
+        let limit = match prng.below(3) {
+            0 => String::new(),
+            1 => format!(" LIMIT {}", prng.below(40)),
+            _ => format!(" LIMIT {}, 5", prng.below(2000)),
+        };
+        let variables = &mut client.session.state.variables;
+        // Every other sort goes to files.
+        (variables.operator_memory, variables.sort_buffer_size) =
+            if number % 2 == 0 { (in_memory, 256 << 10) } else { (0, 32 << 10) };
+        let keys = keys.join(", ");
+        let list = if distinct.is_empty() { columns } else { keys.replace(" DESC", "") };
+        agree_on(&mut client, &format!("SELECT {distinct}{list} FROM t{filter} ORDER BY {keys}"), &limit);
+    }
+}
+
+#[test]
+fn unions_of_batches_add_up_to_what_their_rows_do() {
+    let mut prng = Prng::new(test_seed(38));
+    let mut client = filled_in_groups(&mut prng);
+    client.run("UPDATE t SET s = REPEAT('x', 30) WHERE id % 400 = 7");
+    let columns = ["i", "s", "y", "x", "w", "f", "g", "c"];
+    for _ in 0..200 {
+        let inputs: Vec<String> = (0..2 + prng.below(3))
+            .map(|_| {
+                let list = columns.map(|column| match prng.below(40) {
+                    // A value that is computed, or one of another type.
+                    0 => "id + 1",
+                    1 => "NULL",
+                    2 if column == "x" => "w",
+                    _ => column,
+                });
+                let filter =
+                    *prng.pick(&["", "", " WHERE x > 0", " WHERE g >= '2020-06-01'", " WHERE y + 1 > 3"]);
+                format!("SELECT {} FROM {}{filter}", list.join(", "), prng.pick(&["t", "o"]))
+            })
+            .collect();
+        let aggregates = [
+            "COUNT(*)",
+            "COUNT(x)",
+            "SUM(x)",
+            "SUM(x * y)",
+            "AVG(w)",
+            "SUM(f)",
+            "MIN(g)",
+            "MAX(g)",
+            "MAX(x)",
+            "MIN(y)",
+            "MAX(c)",
+            "COUNT(DISTINCT c)",
+            "SUM(w * w * w)",
+            "BIT_XOR(i)",
+            "STD(y)",
+        ];
+        let list = some(&mut prng, &aggregates, 4).join(", ");
+        let keys = *prng.pick(&["", "i", "c, s", "y, g", "x"]);
+        let group = if keys.is_empty() { String::new() } else { format!(" GROUP BY {keys}") };
+        let union = |lock: &str| {
+            let inputs: Vec<String> = inputs.iter().map(|input| format!("({input}{lock})")).collect();
+            format!(
+                "SELECT {list} FROM ({}) AS q ({}){group}",
+                inputs.join(" UNION ALL "),
+                columns.join(", ")
+            )
+        };
+        let in_batches = outcome(&mut client, &union(""));
+        let row_by_row = outcome(&mut client, &union(" FOR SHARE"));
+        assert_eq!(in_batches, row_by_row, "{}", union(""));
+    }
+}
+
+#[test]
 fn rows_older_than_a_column_and_rows_that_others_change_are_added_too() {
     let mut prng = Prng::new(test_seed(32));
     let mut client = filled(&mut prng);

@@ -19,15 +19,15 @@ use std::ops::Range;
 
 use palisade_catalog::row::{Field, PlainColumns};
 use palisade_catalog::{Decimal, SqlType};
-use palisade_engine::{ReadMode, RowBatch};
+use palisade_engine::RowBatch;
 use palisade_expr::aggregate::{Accumulator, AggregateKind, AggregateSpec};
 use palisade_expr::place::At;
 use palisade_expr::vectors::{Computation, Kind, Rows, Vector};
 use palisade_expr::{Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
-use palisade_plan::Operator;
 
+use super::in_unions::current_scan;
 use super::{AggregateState, Grouping, Row, add_at_hand};
-use crate::scan::{Batch, ScanState, Sieve};
+use crate::batches::{Batch, InBatches, Sieve, Taken, place_row};
 use crate::{ExecContext, State};
 
 /// Rows of a batch that are read one by one if there are no more of them.
@@ -42,17 +42,7 @@ const ROWS_AS_ONE: u32 = 16;
 /// What adding a column of one row takes, which may be a look into a set of values.
 const UNITS_OF_COLUMN: u32 = 2;
 
-/// Whether a grouping reads its input in batches.
-#[derive(Debug, Default)]
-pub(super) enum InBatches {
-    /// That has not been asked yet.
-    #[default]
-    Unknown,
-    No,
-    Yes(Box<Batched>),
-}
-
-impl InBatches {
+impl InBatches<Batched> {
     /// There are no groups any more.
     pub(super) fn forget_groups(&mut self) {
         if let InBatches::Yes(batched) = self {
@@ -60,16 +50,6 @@ impl InBatches {
             batched.bests.clear();
         }
     }
-}
-
-/// What has become of a batch.
-pub(crate) enum Taken {
-    /// Its rows have been added.
-    Added,
-    /// The next row is to be read by itself.
-    RowByRow,
-    /// There are no more rows.
-    End,
 }
 
 /// The number of an aggregate of a grouping.
@@ -241,19 +221,15 @@ impl Batched {
     }
 
     /// Computes everything that the rows of a batch add. False if that cannot be done.
-    pub(crate) fn compute(
-        &mut self,
-        scan: &ScanState,
-        (operator, batch): (&Operator, &RowBatch),
-        range: Range<usize>,
-    ) -> bool {
+    pub(crate) fn compute(&mut self, sieve: Sieve<'_>, batch: &RowBatch, range: Range<usize>) -> bool {
         let mut rows = Vec::with_capacity(range.len());
         self.selected.clear();
-        let sieve = scan.sieve(operator);
         if let Sieve::None = sieve {
-            rows.extend(batch.rows(range.clone()));
-            if !rows.iter().all(|row| self.columns.are_in(row)) {
-                return false;
+            for row in batch.rows(range.clone()) {
+                if !self.columns.are_in(row) {
+                    return false;
+                }
+                rows.push(row);
             }
             self.selected.extend(range);
         } else {
@@ -345,49 +321,58 @@ impl AggregateState {
         if matches!(self.in_batches, InBatches::No) {
             return Ok(Taken::RowByRow);
         }
-        let (State::Scan(scan), Operator::Scan { slot, table, access, filter, mode: ReadMode::Snapshot, .. }) =
-            (&mut self.input, plan.input)
-        else {
-            self.in_batches = InBatches::No;
+        if matches!(self.input, State::Derived(_)) {
+            return self.consume_batch_of_union(cx, plan);
+        }
+        let mut in_batches = std::mem::replace(&mut self.in_batches, InBatches::No);
+        let taken = self.add_rows_of_batch(cx, plan, &mut in_batches);
+        self.in_batches = in_batches;
+        taken
+    }
+
+    /// The same of a scan, or of the one of a union that is read now.
+    pub(super) fn add_rows_of_batch(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        plan: &Grouping<'_>,
+        in_batches: &mut InBatches<Batched>,
+    ) -> SqlAttempt<Taken> {
+        if matches!(in_batches, InBatches::No) {
+            return Ok(Taken::RowByRow);
+        }
+        let Some((_, mut input)) = current_scan(&mut self.input, plan.input) else {
+            *in_batches = InBatches::No;
             return Ok(Taken::RowByRow);
         };
-        let range = match scan.next_batch(cx, *slot, (table, filter.as_ref()), access)? {
+        let slot = input.slot;
+        let range = match input.next(cx, FEW)? {
+            Batch::Rows(range) => range,
             Batch::End => return Ok(Taken::End),
-            Batch::Rows(range) if range.len() > FEW => range,
-            Batch::Rows(_) | Batch::RowByRow => return Ok(Taken::RowByRow),
+            Batch::RowByRow => return Ok(Taken::RowByRow),
             Batch::Never => {
-                self.in_batches = InBatches::No;
+                *in_batches = InBatches::No;
                 return Ok(Taken::RowByRow);
             }
         };
-        if matches!(self.in_batches, InBatches::Unknown) {
-            let rows = Rows { table: table.descriptor(), slot: *slot, parameters: cx.parameters };
-            self.in_batches = match Batched::new(plan, rows) {
-                Some(batched) => InBatches::Yes(Box::new(batched)),
-                None => InBatches::No,
-            };
-        }
-        let InBatches::Yes(batched) = &mut self.in_batches else { return Ok(Taken::RowByRow) };
-        let Slot::Batch { batch, .. } = cx.state.frame.slots.at(*slot)? else {
+        let rows = Rows { table: input.table.descriptor(), slot, parameters: cx.parameters };
+        let Some(batched) = in_batches.get_or_make(|| Batched::new(plan, rows)) else {
             return Ok(Taken::RowByRow);
         };
-        if !batched.compute(scan, (plan.input, batch), range.clone()) {
-            scan.read_singly(range.end);
+        let Slot::Batch { batch, .. } = cx.state.frame.slots.at(slot)? else {
+            return Ok(Taken::RowByRow);
+        };
+        if !batched.compute(input.sieve(), batch, range.clone()) {
+            input.scan.read_singly(range.end);
             return Ok(Taken::RowByRow);
         }
         if self.is_full(cx, plan) {
-            self.in_batches = InBatches::No;
+            *in_batches = InBatches::No;
             return Ok(Taken::RowByRow);
         }
-        let InBatches::Yes(mut batched) = std::mem::replace(&mut self.in_batches, InBatches::No) else {
-            return Ok(Taken::RowByRow);
-        };
-        let added = cx.in_one_go(|cx| self.add_batch(cx, plan, *slot, &mut batched));
         let units = batched.units(range.len() as u32);
-        self.in_batches = InBatches::Yes(batched);
-        added?;
-        if let State::Scan(scan) = &mut self.input {
-            scan.end_batch(cx, *slot, access, range.clone())?;
+        cx.in_one_go(|cx| self.add_batch(cx, plan, slot, batched))?;
+        if let Some((_, mut input)) = current_scan(&mut self.input, plan.input) {
+            input.end(cx, range)?;
         }
         cx.take_turns(units)?;
         Ok(Taken::Added)
@@ -569,13 +554,4 @@ impl AggregateState {
         self.bytes += add_at_hand(cx, accumulator, spec, spec.arguments.at(0)?)?;
         Ok(())
     }
-}
-
-/// Makes a row of a slot's batch the current one.
-#[inline]
-pub(crate) fn place_row(cx: &mut ExecContext<'_, '_>, slot: usize, row: usize) -> SqlResult<()> {
-    if let Slot::Batch { position, .. } = cx.state.frame.slots.at_mut(slot)? {
-        *position = row;
-    }
-    Ok(())
 }

@@ -15,27 +15,15 @@
 
 use std::ops::Range;
 
-use palisade_engine::ReadMode;
 use palisade_expr::place::At;
 use palisade_expr::vectors::Rows;
 use palisade_expr::{Slot, SqlAttempt, SqlError, SqlResult};
-use palisade_plan::Operator;
 
 use super::GroupedState;
-use crate::aggregate::in_batches::{Batched, FEW, Source, Taken, place_row};
+use crate::ExecContext;
+use crate::aggregate::in_batches::{Batched, FEW, Source};
 use crate::aggregate::{Grouping, Row, add_at_hand, append_group_key, borrowed};
-use crate::scan::Batch;
-use crate::{ExecContext, State};
-
-/// Whether the input is read in batches.
-#[derive(Debug, Default)]
-pub(super) enum InRuns {
-    /// That has not been asked yet.
-    #[default]
-    Unknown,
-    No,
-    Yes(Box<Runs>),
-}
+use crate::batches::{Batch, BatchedScan, InBatches, Taken, place_row};
 
 /// The runs of a batch.
 #[derive(Debug)]
@@ -47,12 +35,10 @@ pub(super) struct Runs {
     rest: Range<usize>,
 }
 
-impl InRuns {
+impl Runs {
     /// Before the first row.
     pub(super) fn forget_batch(&mut self) {
-        if let InRuns::Yes(runs) = self {
-            (runs.next, runs.rest) = (usize::MAX, 0..0);
-        }
+        (self.next, self.rest) = (usize::MAX, 0..0);
     }
 }
 
@@ -63,59 +49,53 @@ impl GroupedState {
         cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,
     ) -> SqlAttempt<Taken> {
-        let (State::Scan(scan), Operator::Scan { slot, table, access, filter, mode: ReadMode::Snapshot, .. }) =
-            (&mut self.input, plan.input)
-        else {
-            self.in_runs = InRuns::No;
+        let Some(mut input) = BatchedScan::of(&mut self.input, plan.input) else {
+            self.in_runs = InBatches::No;
             return Ok(Taken::RowByRow);
         };
+        let slot = input.slot;
         loop {
-            if let InRuns::Yes(runs) = &mut self.in_runs {
+            if let InBatches::Yes(runs) = &mut self.in_runs {
                 if let Some(row) = runs.batched.selected.get(runs.next) {
-                    scan.end_batch(cx, *slot, access, runs.rest.start..row + 1)?;
+                    input.end(cx, runs.rest.start..row + 1)?;
                     runs.rest.start = row + 1;
                     break;
                 }
                 if !runs.rest.is_empty() {
                     let rest = std::mem::take(&mut runs.rest);
-                    scan.end_batch(cx, *slot, access, rest)?;
+                    input.end(cx, rest)?;
                 }
             }
-            let range = match scan.next_batch(cx, *slot, (table, filter.as_ref()), access)? {
+            let range = match input.next(cx, FEW)? {
+                Batch::Rows(range) => range,
                 Batch::End => return Ok(Taken::End),
-                Batch::Rows(range) if range.len() > FEW => range,
-                Batch::Rows(_) | Batch::RowByRow => return Ok(Taken::RowByRow),
+                Batch::RowByRow => return Ok(Taken::RowByRow),
                 Batch::Never => {
-                    self.in_runs = InRuns::No;
+                    self.in_runs = InBatches::No;
                     return Ok(Taken::RowByRow);
                 }
             };
-            if matches!(self.in_runs, InRuns::Unknown) {
-                let rows = Rows { table: table.descriptor(), slot: *slot, parameters: cx.parameters };
-                self.in_runs = match Batched::new(plan, rows) {
-                    Some(batched) => InRuns::Yes(Box::new(Runs { batched, next: usize::MAX, rest: 0..0 })),
-                    None => InRuns::No,
-                };
-            }
-            let (Slot::Batch { batch, .. }, InRuns::Yes(runs)) =
-                (cx.state.frame.slots.at(*slot)?, &mut self.in_runs)
+            let rows = Rows { table: input.table.descriptor(), slot, parameters: cx.parameters };
+            let make = || Some(Runs { batched: Batched::new(plan, rows)?, next: usize::MAX, rest: 0..0 });
+            let (Slot::Batch { batch, .. }, Some(runs)) =
+                (cx.state.frame.slots.at(slot)?, self.in_runs.get_or_make(make))
             else {
                 return Ok(Taken::RowByRow);
             };
-            if !runs.batched.compute(scan, (plan.input, batch), range.clone()) {
+            if !runs.batched.compute(input.sieve(), batch, range.clone()) {
                 runs.next = usize::MAX;
-                scan.read_singly(range.end);
+                input.scan.read_singly(range.end);
                 return Ok(Taken::RowByRow);
             }
             let units = runs.batched.units(range.len() as u32);
             (runs.next, runs.rest) = (0, range);
             cx.take_turns(units)?;
         }
-        let InRuns::Yes(mut runs) = std::mem::replace(&mut self.in_runs, InRuns::No) else {
+        let InBatches::Yes(mut runs) = std::mem::replace(&mut self.in_runs, InBatches::No) else {
             return Ok(Taken::RowByRow);
         };
-        let added = cx.in_one_go(|cx| self.add_run(cx, plan, *slot, &mut runs));
-        self.in_runs = InRuns::Yes(runs);
+        let added = cx.in_one_go(|cx| self.add_run(cx, plan, slot, &mut runs));
+        self.in_runs = InBatches::Yes(runs);
         added?;
         cx.take_turns(1)?;
         Ok(Taken::Added)

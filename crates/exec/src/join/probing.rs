@@ -18,30 +18,20 @@ use std::ops::Range;
 use palisade_catalog::row::PlainColumns;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{SqlType, Table, ValueRef};
-use palisade_engine::{ReadMode, RowBatch};
+use palisade_engine::RowBatch;
 use palisade_expr::hash_key::append_integer_key;
 use palisade_expr::place::At;
 use palisade_expr::{Domain, Expr, Slot, SqlAttempt};
-use palisade_plan::{JoinKind, Operator};
+use palisade_plan::JoinKind;
 
 use super::{HashJoin, HashJoinState, NONE};
-use crate::scan::{Batch, ScanState};
-use crate::{ExecContext, State};
+use crate::ExecContext;
+use crate::batches::{Batch, BatchedScan, InBatches, Sieve};
 
 /// Rows of a batch that are read one by one if there are no more of them.
 const FEW: usize = 16;
 /// Rows that are looked up in the time that another row takes.
 const ROWS_AS_ONE: u32 = 8;
-
-/// Whether a hash join reads its left side in batches.
-#[derive(Debug, Default)]
-pub(super) enum InBatches {
-    /// That has not been asked yet.
-    #[default]
-    Unknown,
-    No,
-    Yes(Box<Probing>),
-}
 
 /// What comes next of a left side that is read in batches.
 pub(super) enum Probed {
@@ -101,10 +91,9 @@ impl Probing {
         range: Range<usize>,
     ) -> bool {
         self.listed.clear();
-        let sieve = join.scan.sieve(plan.left);
         for position in range.clone().rev() {
             let row = batch.row(position).row;
-            match sieve.passes(&self.columns, row) {
+            match join.sieve.passes(&self.columns, row) {
                 Some(true) => {}
                 Some(false) => continue,
                 None => return false,
@@ -134,14 +123,14 @@ impl Probing {
 
 /// What looking up takes of a join.
 struct HashJoinParts<'s> {
-    scan: &'s ScanState,
+    sieve: Sieve<'s>,
     key: &'s mut Vec<u8>,
     keys: &'s super::KeyIndex,
     chains: &'s [(u32, u32)],
 }
 
 /// Whether values of a column become keys in that domain as they are.
-fn is_read(column: &SqlType, domain: Domain) -> bool {
+pub(super) fn is_read(column: &SqlType, domain: Domain) -> bool {
     match column {
         SqlType::Int { .. } => domain == Domain::Integer,
         SqlType::Char { .. } | SqlType::VarChar { .. } => matches!(domain, Domain::Text(_)),
@@ -152,7 +141,7 @@ fn is_read(column: &SqlType, domain: Domain) -> bool {
 /// Appends the keys of a row as [`join_key`](super::join_key) does; whether none is NULL, or `None` if they
 /// are to be evaluated.
 #[inline]
-fn append_keys(
+pub(super) fn append_keys(
     (columns, types): (&PlainColumns, &[SqlType]),
     keys: &[(Expr, Expr, Domain)],
     row: &[u8],
@@ -180,48 +169,44 @@ impl HashJoinState {
         cx: &mut ExecContext<'_, '_>,
         plan: &HashJoin<'_>,
     ) -> SqlAttempt<Probed> {
-        let (State::Scan(scan), Operator::Scan { slot, table, access, filter, mode: ReadMode::Snapshot, .. }) =
-            (&mut self.left, plan.left)
-        else {
+        let Some(mut left) = BatchedScan::of(&mut self.left, plan.left) else {
             self.in_batches = InBatches::No;
             return Ok(Probed::RowByRow);
         };
+        let slot = left.slot;
         loop {
             if let InBatches::Yes(probing) = &mut self.in_batches {
                 if let Some((row, candidate)) = probing.listed.pop() {
-                    scan.end_batch(cx, *slot, access, probing.rest.start..row + 1)?;
+                    left.end(cx, probing.rest.start..row + 1)?;
                     probing.rest.start = row + 1;
                     return Ok(Probed::Row(candidate));
                 }
                 if !probing.rest.is_empty() {
                     let rest = std::mem::take(&mut probing.rest);
-                    scan.end_batch(cx, *slot, access, rest)?;
+                    left.end(cx, rest)?;
                 }
             }
-            let range = match scan.next_batch(cx, *slot, (table, filter.as_ref()), access)? {
+            let range = match left.next(cx, FEW)? {
+                Batch::Rows(range) => range,
                 Batch::End => return Ok(Probed::End),
-                Batch::Rows(range) if range.len() > FEW => range,
-                Batch::Rows(_) | Batch::RowByRow => return Ok(Probed::RowByRow),
+                Batch::RowByRow => return Ok(Probed::RowByRow),
                 Batch::Never => {
                     self.in_batches = InBatches::No;
                     return Ok(Probed::RowByRow);
                 }
             };
-            if matches!(self.in_batches, InBatches::Unknown) {
-                let probing = Probing::new(plan, (*slot, table.descriptor()));
-                self.in_batches = probing.map_or(InBatches::No, |probing| InBatches::Yes(Box::new(probing)));
-            }
-            let (Slot::Batch { batch, .. }, InBatches::Yes(probing)) =
-                (cx.state.frame.slots.at(*slot)?, &mut self.in_batches)
-            else {
+            let table = left.table.descriptor();
+            let probing = self.in_batches.get_or_make(|| Probing::new(plan, (slot, table)));
+            let (Slot::Batch { batch, .. }, Some(probing)) = (cx.state.frame.slots.at(slot)?, probing) else {
                 return Ok(Probed::RowByRow);
             };
             let rows = range.len() as u32;
+            let sieve = left.sieve();
             let mut parts =
-                HashJoinParts { scan, key: &mut self.key, keys: &self.keys, chains: &self.chains };
+                HashJoinParts { sieve, key: &mut self.key, keys: &self.keys, chains: &self.chains };
             if !probing.list(&mut parts, plan, batch, range.clone()) {
                 probing.listed.clear();
-                scan.read_singly(range.end);
+                left.scan.read_singly(range.end);
                 return Ok(Probed::RowByRow);
             }
             cx.take_turns(1 + rows / ROWS_AS_ONE)?;

@@ -2,7 +2,8 @@
 //! file beyond that.
 
 use palisade_base::codec::Reader;
-use palisade_expr::{Slot, SqlAttempt, SqlError};
+use palisade_expr::context::values_size;
+use palisade_expr::{SqlAttempt, SqlError};
 use palisade_session::work::Work;
 
 use super::row::{append_values, read_values};
@@ -11,6 +12,9 @@ use crate::{ExecContext, KeptRow};
 
 /// Part of an operator's memory that rows take before they are written, once there is a file.
 const WAITING_OF_MEMORY: usize = 64;
+
+/// About how many bytes a row takes beside its values.
+const OF_ROW: usize = 64 + size_of::<KeptRow>();
 
 /// Rows of computed values.
 #[derive(Debug, Default)]
@@ -66,7 +70,7 @@ impl RowList {
 
     /// Adds a row.
     pub fn push(&mut self, row: KeptRow) {
-        self.bytes += size_of::<KeptRow>() + Slot::Values(row.clone()).size();
+        self.bytes += OF_ROW + values_size(&row);
         self.rows.push(row);
     }
 

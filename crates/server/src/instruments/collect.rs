@@ -287,7 +287,7 @@ impl Conversation {
         let consumers = instruments.setup.consumers();
         let completion = observed.outcome.ok().flatten();
         let (info, sent_rows) =
-            completion.map_or(("", false), |completion| (&completion.info[..], completion.rows));
+            completion.map_or(("", false), |completion| (completion.info.as_str(), completion.rows));
         let told = Told {
             instruments,
             connection,

@@ -19,7 +19,6 @@ const REMOVED: &str = "MySQL has removed it";
 const OTHERS: &str = "it is an option of another server";
 const NO_LOG: &str = "there is no binary log yet";
 const NO_REPLICATION: &str = "there is no replication yet";
-const NO_SIZE: &str = "performance_schema keeps nothing that it sets";
 const NO_SETUP: &str =
     "what is collected is set by UPDATE of performance_schema.setup_instruments and setup_consumers";
 
