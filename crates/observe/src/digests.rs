@@ -112,6 +112,7 @@ struct Names {
     digests: Vec<Arc<Digest>>,
     /// What does not count any more of the histogram of each row.
     over: Arc<HashMap<usize, Counts>>,
+    /// Statements of epochs that are over that found no room.
     lost: u64,
 }
 
@@ -238,7 +239,6 @@ impl Home {
             return RowId { epoch, index: *index };
         }
         if names.digests.len() >= self.capacity as usize {
-            names.lost += 1;
             return RowId { epoch, index: 0 };
         }
         names.digests.push(digest.clone());
@@ -261,9 +261,10 @@ impl Digests {
         self.home.capacity
     }
 
-    /// How often there was no room for a digest.
+    /// How many statements found no room for their digests.
     pub fn lost(&self) -> u64 {
-        locked(&self.home.names).lost
+        let names = locked(&self.home.names);
+        names.lost + self.parts().count_of(0)
     }
 
     /// The row and digest of a statement that has no plan, by its schema and digest text.
@@ -303,7 +304,8 @@ impl Digests {
     /// TRUNCATE: there are no rows any more.
     pub fn truncate(&self) {
         let mut names = locked(&self.home.names);
-        *names = Names { lost: names.lost, ..Names::default() };
+        let lost = names.lost + self.parts().count_of(0);
+        *names = Names { lost, ..Names::default() };
         self.home.epochs.fetch_add(1 << 32, Ordering::AcqRel);
     }
 
@@ -359,6 +361,13 @@ impl Digests {
 struct Parts(Vec<Arc<Rows>>);
 
 impl Parts {
+    /// How many statements a row counts.
+    fn count_of(&self, index: usize) -> u64 {
+        let mut row = DigestRow::default();
+        self.0.iter().for_each(|part| part.add_to(index, &mut row));
+        row.sums.count
+    }
+
     /// The sums of parts, with the places of the rows. Row 0 is there when something was counted in it; and a
     /// digest when a statement of it has ended.
     fn of_all(self, digests: Vec<Arc<Digest>>) -> impl Iterator<Item = (usize, DigestRow)> + Send + use<> {

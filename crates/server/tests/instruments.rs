@@ -49,7 +49,7 @@ fn data_definition_waits_for_a_transaction_and_readers_wait_for_it() {
         [&mut reader, &mut definer, &mut late].map(|client| client.value("SELECT CONNECTION_ID()"));
     run(&mut reader, &["BEGIN", "SELECT * FROM test.t"]);
     let read = format!("TABLE t SHARED_READ TRANSACTION GRANTED {reader_id}");
-    assert_eq!(list(&mut client, LOCKS), [read.clone()]);
+    assert_eq!(list(&mut client, LOCKS), std::slice::from_ref(&read));
     definer.send("ALTER TABLE test.t ADD COLUMN c INT");
     until_pending(&mut client, "1");
     late.send("SELECT a FROM test.t");

@@ -30,6 +30,7 @@ use super::table::{Account, AccountName, AccountTable};
 use super::{metadata, unguessable};
 use crate::administration::text_column;
 use crate::host::ServerHost;
+use crate::virtual_tables;
 
 /// Longest name of a user, in characters.
 const MAX_USER: usize = 32;
@@ -559,6 +560,7 @@ async fn grant_privileges(
     if let Target::Table(schema, table) = &target
         && !named.privileges.has(Privileges::CREATE)
         && host.engine.dictionary().table(schema, table).is_err()
+        && virtual_tables::REGISTRY.find(schema, table).is_none()
     {
         return Err(mysql_error!(ER_NO_SUCH_TABLE, schema, table));
     }
