@@ -29,7 +29,7 @@ pub fn rounds_that_find<M: Copy + Debug>(
 }
 
 /// Declares a crate's mistakes: `enum Planted`; `makes(mistake)`, which the code asks where it would make
-/// one; and `plant(mistakes)` for tests, which [`rounds_that_find`](crate::planted::rounds_that_find) takes.
+/// one; and `plant(mistakes)` for tests, which `rounds_that_find` takes.
 /// They are the calling thread's. Without tests there are none, and `makes` is `false` when the crate is
 /// compiled.
 #[macro_export]

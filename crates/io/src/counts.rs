@@ -2,7 +2,7 @@
 //! and by what the files are for since the process began.
 //!
 //! Who reads or writes counts, because only it knows what the file is for, and because I/O that is under way
-//! at once goes past [`File`](crate::File). Beside an I/O an atomic addition costs nothing.
+//! at once goes past [`File`]. Beside an I/O an atomic addition costs nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -12,7 +12,7 @@
 //! counted where they end.
 //!
 //! **Which row a statement has** is remembered beside its plan ([`Memo`]), and by each thread for statements
-//! that have no plan that is kept. So [`Names`], which has a lock, is asked once for each statement and
+//! that have no plan that is kept. So `Names`, which has a lock, is asked once for each statement and
 //! thread.
 //!
 //! **TRUNCATE** begins a new *epoch*: no row is left, and what was remembered is of an epoch that is over.

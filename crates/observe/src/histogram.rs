@@ -24,7 +24,7 @@ const FIRST_BOUND_PS: f64 = 1e7;
 /// The fiftieth root of 10.
 const FACTOR: f64 = 1.047_128_548_050_899_5;
 
-/// Cells of [`Index`] for each power of two.
+/// Cells of the index of `Bounds` for each power of two.
 const CELLS: u32 = 16;
 
 /// The bounds of the buckets, and where to look for a time's.
