@@ -1,4 +1,4 @@
-"""The page of --http-port in headless Chromium, through chromedriver (the WebDriver protocol, which is JSON over HTTP).
+"""The page of --http-port in headless Chromium, through chromedriver (WebDriver, which is JSON over HTTP).
 
 browse.py HTTP_PORT PORT FOLDER: writes pictures of the page into the folder. To have the server killed or started again
 it prints "kill" or "restart" and waits for a line.

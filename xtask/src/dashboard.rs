@@ -1,5 +1,5 @@
-//! The page of `--http-port` in a real browser: headless Chromium, driven by `tests/dashboard/browse.py`, which has the
-//! server killed and started again.
+//! The page of `--http-port` in a real browser: headless Chromium, driven by `tests/dashboard/browse.py`,
+//! which has the server killed and started again.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};

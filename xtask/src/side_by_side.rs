@@ -5,8 +5,9 @@ use std::sync::Mutex;
 
 use crate::Outcome;
 
-/// Runs the jobs, `at_a_time`, in the order in which they are given. Shows each job's text when it has ended, behind its name.
-/// Fails if one of them fails, or if there are none, with their names; `what` they are is for the message.
+/// Runs the jobs, `at_a_time`, in the order in which they are given. Shows each job's text when it has ended,
+/// behind its name. Fails if one of them fails, or if there are none, with their names; `what` they are is
+/// for the message.
 pub fn run<J: Display + Sync>(
     what: &str,
     jobs: &[J],

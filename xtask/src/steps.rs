@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask test`, and which of them run side by side.
 //!
-//! The first ones keep every processor busy. The others wait for clients, clocks and disks much of their time: they run
-//! [`AT_A_TIME`], each as a process of its own, whose output is shown when it has ended.
+//! The first ones keep every processor busy. The others wait for clients, clocks and disks much of their
+//! time: they run [`AT_A_TIME`], each as a process of its own, whose output is shown when it has ended.
 
 use std::time::Instant;
 
@@ -14,11 +14,12 @@ use crate::{
 /// A step's name, and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-/// What runs first, one after the other; what comes later would only tell the same again if one of them fails.
+/// What runs first, one after the other; what comes later would only tell the same again if one of them
+/// fails.
 const FIRST: &[Step] = &[("tidy", tidy::run), ("lint", lint::run), ("unit", unit::run)];
 
-/// What runs then, begun in this order: first the two that build most, in target directories of their own, and then
-/// those that take longest.
+/// What runs then, begun in this order: first the two that build most, in target directories of their own,
+/// and then those that take longest.
 const SIDE_BY_SIDE: &[Step] = &[
     ("golden", golden::run),
     ("loom", unit::loom),

@@ -220,8 +220,8 @@ impl Space {
         &self.file
     }
 
-    /// Makes what is in its files durable, whoever has written it: a process that was killed may have left it
-    /// to the operating system, and recovery has relied on it.
+    /// Makes what is in its files durable, whichever process has written it: a process that was killed may
+    /// have left it to the operating system, and recovery has relied on it.
     pub fn sync_found(&self) -> Result<(), Error> {
         if makes(Planted::FoundIsNotSynced) {
             return Ok(());

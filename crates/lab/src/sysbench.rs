@@ -46,7 +46,8 @@ pub struct Measured {
     pub p95_ms: f64,
     /// Transactions per second, second by second, if asked for. The last report may be of less than a second.
     pub by_second: Vec<f64>,
-    /// How many transactions took so many milliseconds, from the shortest to the longest, if asked for by `histogram=on`.
+    /// How many transactions took so many milliseconds, from the shortest to the longest, if asked for by
+    /// `histogram=on`.
     pub times: Vec<(f64, f64)>,
 }
 

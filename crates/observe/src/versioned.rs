@@ -1,7 +1,8 @@
 //! Numbers that one thread changes and any thread reads, a statement's all at once.
 //!
-//! The writer makes the version odd, changes the numbers by plain stores, and makes the version even again. It
-//! waits for no reader and retries nothing. A reader that saw an odd version, or two versions, reads again:
+//! The writer makes the version odd, changes the numbers by plain stores, and makes the version even again.
+//! It waits for no reader and retries nothing. A reader that saw an odd version, or two versions, reads
+//! again:
 //!
 //! ```text
 //!   writer   version 4 → 5   count 7 → 8   sum 70 → 82   version 5 → 6

@@ -1,7 +1,8 @@
 //! HTTP for those who watch the server: `/metrics` for Prometheus, and a page for people.
 //!
-//! It is off unless `http_port` is set, has a thread of its own, and holds no more than [`MOST_CLIENTS`] clients, each
-//! for [`LONGEST`]: who watches takes nothing from who works. Who may ask is for `guard` to say.
+//! It is off unless `http_port` is set, has a thread of its own, and holds no more than [`MOST_CLIENTS`]
+//! clients, each for [`LONGEST`]: who watches takes nothing from who works. Who may ask is for `guard` to
+//! say.
 //!
 //! | module | what lives there |
 //! |---|---|

@@ -8,7 +8,8 @@
 //!
 //! ```text
 //!  sessions  ▒▒▒▒▒▒▒▒   ▒▒▒▒▒▒▒▒▒▒▒▒   ▒▒▒▒▒▒▒▒▒▒▒▒   ▒▒▒▒
-//!  logins            ██             ██             ██          each followed by seven times its length for the others
+//!  logins            ██             ██             ██          each followed by seven times its length for
+//! the others
 //!                    └─── one slot ─┘
 //! ```
 //!

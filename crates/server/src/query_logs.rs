@@ -209,8 +209,8 @@ fn without_passwords(statement: &Statement, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What may be kept of a text that may hold passwords: of one that cannot be parsed nothing that follows a word
-/// before which passwords stand.
+/// What may be kept of a text that may hold passwords: of one that cannot be parsed nothing that follows a
+/// word before which passwords stand.
 pub(crate) fn harmless(text: &[u8], options: ParseOptions) -> Vec<u8> {
     match next_statement(text, options) {
         Some((statement, own, _)) => without_passwords(&statement, own),

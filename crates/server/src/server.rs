@@ -194,7 +194,8 @@ fn complete(settings: &mut Settings) {
     pool_resize::settle_chunk_size(settings);
 }
 
-/// The data directory as clients are told it, whole and with a slash at its end, and the files of the query logs.
+/// The data directory as clients are told it, whole and with a slash at its end, and the files of the query
+/// logs.
 fn complete_paths(settings: &mut Settings) {
     let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or("data")).join("");
     let datadir = std::path::absolute(&datadir).unwrap_or(datadir);

@@ -188,8 +188,8 @@ const ZERO: &[&str] = &[
     "option_tracker_usage:Replication Replica",
 ];
 
-/// What performance_schema may have had no room for: `Performance_schema_..._lost`. But for digests its tables
-/// are made when they are read, so that nothing is lost.
+/// What performance_schema may have had no room for: `Performance_schema_..._lost`. But for digests its
+/// tables are made when they are read, so that nothing is lost.
 const NEVER_LOST: &[&str] = &[
     "accounts",
     "cond_classes",

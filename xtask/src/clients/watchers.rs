@@ -11,8 +11,8 @@ use crate::Outcome;
 use crate::process::{command, output};
 use crate::server::{self, Server};
 
-/// What mysqld_exporter is told to read: all that this server has. Others ask for statements that MySQL 8.4 has
-/// no more (SHOW SLAVE STATUS), for another server's plugins, or for what is not here yet.
+/// What mysqld_exporter is told to read: all that this server has. Others ask for statements that MySQL 8.4
+/// has no more (SHOW SLAVE STATUS), for another server's plugins, or for what is not here yet.
 const COLLECTORS: &[&str] = &[
     "auto_increment.columns",
     "engine_innodb_status",
@@ -86,7 +86,7 @@ fn slow_log(server: &Server) -> Outcome {
         output(client.args(["-e", statements]))
     };
     ask("SET GLOBAL long_query_time = 0; SET GLOBAL slow_query_log = ON")?;
-    ask(&"SELECT 'watched' FROM mysql.user WHERE user = 'nobody';".repeat(7))?;
+    ask(&"SELECT 'watched' FROM mysql.user WHERE user = 'absent';".repeat(7))?;
     ask("SET GLOBAL slow_query_log = OFF; SET GLOBAL long_query_time = 10")?;
     let file = ask("SELECT @@slow_query_log_file")?;
     let path = server.data().join(file.trim());

@@ -223,7 +223,7 @@ impl MapFile {
         if want > have { self.map.allocate(have, want - have) } else { Ok(()) }
     }
 
-    /// Makes what is in the map durable, whoever has written it.
+    /// Makes what is in the map durable, whichever process has written it.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.map.sync_contents()
     }

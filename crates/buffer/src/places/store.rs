@@ -351,7 +351,7 @@ impl PlaceStore {
         &self.file
     }
 
-    /// Makes what is in both files durable, whoever has written it.
+    /// Makes what is in both files durable, whichever process has written it.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_contents()?;
         self.map.sync()

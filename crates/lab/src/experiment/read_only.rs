@@ -23,8 +23,8 @@ const VARIABLE: &str = "innodb_adaptive_hash_index";
 const NO_EFFECT: &str = "1618";
 const SCRIPT: &str = "oltp_point_select";
 
-/// Calls of mutexes and locks of threads so far, as performance_schema counts them: `None` where it does not, because
-/// the server was started without the instruments.
+/// Calls of mutexes and locks of threads so far, as performance_schema counts them: `None` where it does not,
+/// because the server was started without the instruments.
 fn latch_calls(server: &mut Server) -> Result<Option<f64>> {
     const INSTRUMENTED: &str = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/synch/%' AND ENABLED = 'YES'";
     const CALLS: &str = "SELECT SUM(COUNT_STAR) FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME LIKE 'wait/synch/%'";

@@ -1,7 +1,8 @@
 //! The page at `/`, and the numbers that it asks for every second.
 //!
-//! The page is one file: its style and script are put into it when the program is built, and the policy that goes with it
-//! lets the browser run that script and nothing else. Whatever the server tells (statements, names) is put in as text.
+//! The page is one file: its style and script are put into it when the program is built, and the policy that
+//! goes with it lets the browser run that script and nothing else. Whatever the server tells (statements,
+//! names) is put in as text.
 
 use std::sync::{Arc, LazyLock};
 
@@ -39,7 +40,8 @@ pub(super) static PAGE: LazyLock<Page> = LazyLock::new(|| {
     }
 });
 
-/// Rows of a table of the page: the name of the list, and a query with a column for each member of its objects.
+/// Rows of a table of the page: the name of the list, and a query with a column for each member of its
+/// objects.
 struct List {
     name: &'static str,
     query: &'static str,
@@ -175,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_whole_and_asks_nobody_else() {
+    fn the_page_is_whole_and_asks_no_other_server() {
         let Page { text, policy } = &*PAGE;
         assert!(text.contains(SCRIPT) && text.contains(STYLE) && policy.contains("'sha256-"), "{policy}");
         for outside in

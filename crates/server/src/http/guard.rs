@@ -1,8 +1,9 @@
 //! Who is answered.
 //!
-//! At an address that only this machine reaches, everything that comes from it; but a page of somewhere else that the
-//! machine's browser shows must not ask under a name of its own that leads here, so the request has to name this
-//! machine. At any other address, accounts with the privilege PROCESS, by HTTP's basic authentication.
+//! At an address that only this machine reaches, everything that comes from it; but a page of somewhere else
+//! that the machine's browser shows must not ask under a name of its own that leads here, so the request has
+//! to name this machine. At any other address, accounts with the privilege PROCESS, by HTTP's basic
+//! authentication.
 
 use std::net::IpAddr;
 use std::sync::Arc;

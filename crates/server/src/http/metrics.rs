@@ -1,4 +1,5 @@
-//! What `/metrics` tells: the names are mysqld_exporter's, so that the dashboards made for it show this server.
+//! What `/metrics` tells: the names are mysqld_exporter's, so that the dashboards made for it show this
+//! server.
 
 use std::sync::Arc;
 
@@ -150,7 +151,8 @@ fn add_innodb_metric(all: &mut Exposition, row: &[Value]) {
     }
 }
 
-/// Families whose samples are the rows of a query: first the labels' columns, then one column for each family.
+/// Families whose samples are the rows of a query: first the labels' columns, then one column for each
+/// family.
 struct FromTable {
     query: &'static str,
     labels: &'static [&'static str],

@@ -65,7 +65,7 @@ struct Noted {
     rest: ClassSums,
 }
 
-/// Everyone who has been connected since the server began, or since TRUNCATE.
+/// Accounts that have been connected since the server began, or since TRUNCATE.
 #[derive(Default)]
 pub struct People {
     noted: Mutex<Noted>,

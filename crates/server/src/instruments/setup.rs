@@ -108,7 +108,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    fn everyone() -> Actor {
+    fn any_account() -> Actor {
         let any = || "%".to_owned();
         Actor { host: any(), user: any(), role: any(), is_enabled: true, has_history: true }
     }
@@ -145,7 +145,7 @@ impl Setup {
             enabled: AtomicU32::new(enabled.0),
             effective: AtomicU32::new(enabled.effective().0),
             statements: class::NAMES.iter().map(|_| AtomicU8::new(ENABLED | TIMED)).collect(),
-            actors: Mutex::new(vec![Actor::everyone()]),
+            actors: Mutex::new(vec![Actor::any_account()]),
             may_collect: is_on,
         }
     }
@@ -251,7 +251,7 @@ mod tests {
             host: host.to_owned(),
             is_enabled: on,
             has_history: on,
-            ..Actor::everyone()
+            ..Actor::any_account()
         };
         assert_eq!(setup.of_account("u", "h"), (true, true));
         setup.actors.lock().push(actor("u", "%", false));
