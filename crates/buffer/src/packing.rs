@@ -15,7 +15,7 @@
 //!
 //! Punching costs more than writing (13 us have been measured), so what a page's place holds is remembered,
 //! a byte a page, and only what has become superfluous is punched. Nothing is known of a place at first: it
-//! counts as full.
+//! counts as full. A write that is whole or not at all fills the place, and it is punched each time.
 //!
 //! # Back-off
 //!
@@ -110,6 +110,14 @@ impl Packing {
             self.pause.store(pause - 1, Ordering::Relaxed);
         }
         pause > 0
+    }
+
+    /// `written` bytes are about to be written to the place of `page`: it has room for them from now on,
+    /// whatever becomes of the write.
+    pub(crate) fn gets_room(&self, page: PageNo, written: usize) {
+        if let Some(known @ 1..) = self.blocks.lock().get_mut(page.0 as usize) {
+            *known = (*known).max((written / BLOCK) as u8);
+        }
     }
 
     /// The stored form of `page` is durable in its place: punches what its place has beyond it.
@@ -208,7 +216,12 @@ mod tests {
         assert_eq!(punched(BLOCK), "punch_hole f 36864+4096\n");
         assert_eq!(punched(PAGE_SIZE), "");
         assert_eq!(punched(3 * BLOCK), "punch_hole f 45056+4096\n");
+        packing.gets_room(PageNo(2), 2 * BLOCK);
+        assert_eq!(punched(3 * BLOCK), "");
+        packing.gets_room(PageNo(2), PAGE_SIZE);
+        assert_eq!(punched(3 * BLOCK), "punch_hole f 45056+4096\n");
         packing.forget(PageNo(0), 3);
+        packing.gets_room(PageNo(2), 3 * BLOCK);
         assert_eq!(punched(3 * BLOCK), "punch_hole f 45056+4096\n");
     }
 }

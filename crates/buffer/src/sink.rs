@@ -259,6 +259,10 @@ impl<'a> BatchPart<'a> {
                     Extent::Any => run.iter().map(|page| page.stored).sum::<usize>(),
                     Extent::Whole => size,
                 };
+                for page in run {
+                    let written = if extent == Extent::Whole { size } else { page.stored };
+                    page.packing.iter().for_each(|packing| packing.gets_room(page.id.page, written));
+                }
                 let offset = self.size.offset(run[0].id.page);
                 writes.push(Write { file, bytes: &self.bytes[start..start + stored], offset, extent });
                 start += run.len() * size;

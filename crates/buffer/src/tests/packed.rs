@@ -3,7 +3,7 @@
 use super::*;
 use crate::stored::{BLOCK, most};
 use crate::{Codec, Corruption, metrics, page};
-use palisade_io::{Call, CrashKeeps, Fault};
+use palisade_io::{Call, CrashKeeps, Device, Fault};
 
 const PAGES: u32 = 4;
 
@@ -69,6 +69,26 @@ fn pages_are_written_compressed_and_the_rest_of_their_places_is_punched_when_the
         world.pool.checkpoint_sharply().unwrap();
         let trace = world.fs.take_trace();
         let expected = "write data/space 16384+4096\nsync data/space\npunch_hole data/space 20480+12288\n";
+        assert!(trace.contains(expected), "{trace}");
+    }
+}
+
+/// A page that is written whole or not at all brings the zeros behind its stored form into its place every
+/// time, and every time they become a hole again.
+#[test]
+fn holes_come_back_after_every_write_of_a_whole_page() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    fs.set_device(Device::Atomic(page_bytes() as u32));
+    let world = World::create(fs, 16, Sink::Atomic);
+    world.space.set_packing(Some((Codec::Lz4, None)));
+    for create in [true, false, false] {
+        world.change(fill(1, CALM, create)).unwrap();
+        world.log.flush_blocking(world.log.tail()).unwrap();
+        world.fs.start_trace();
+        world.pool.checkpoint_sharply().unwrap();
+        let trace = world.fs.take_trace();
+        let expected =
+            "write_atomic data/space 16384+16384\nsync data/space\npunch_hole data/space 20480+12288\n";
         assert!(trace.contains(expected), "{trace}");
     }
 }
