@@ -40,6 +40,9 @@ enum Piece {
     RowsList,
 }
 
+/// Bytes of a text that [`digest_text_while`] reads between two questions.
+pub const STEP: usize = 1 << 16;
+
 /// Writes a statement's DIGEST_TEXT to `out` (which is cleared first); at most about `max_length` bytes of it, with
 /// `...` at the end if that cut something off. Gives where the next statement begins, if there is one.
 pub fn digest_text(
@@ -48,7 +51,20 @@ pub fn digest_text(
     max_length: usize,
     out: &mut Vec<u8>,
 ) -> Option<usize> {
+    digest_text_while(text, options, max_length, out, &mut || true)
+}
+
+/// As [`digest_text`] of a text that may be long, because a list of constants shrinks to nothing: asks `allows`
+/// every [`STEP`] bytes whether to read on. The digest of what was read ends with `...` if not.
+pub fn digest_text_while(
+    text: &[u8],
+    options: &ParseOptions,
+    max_length: usize,
+    out: &mut Vec<u8>,
+    allows: &mut dyn FnMut() -> bool,
+) -> Option<usize> {
     out.clear();
+    let mut asked_at = STEP;
     let mut writer = Writer { out, pieces: Vec::new(), keyword: Keyword::None, depth: 0, positions_at: None };
     let mut lexer = Lexer::new(text, options);
     let mut next_statement = None;
@@ -75,6 +91,13 @@ pub fn digest_text(
             _ => {
                 writer.add(token, lexer.bytes(token));
                 writer.keyword = token.keyword;
+            }
+        }
+        if token.end >= asked_at {
+            asked_at = token.end + STEP;
+            if !allows() {
+                writer.out.extend_from_slice(b"...");
+                return next_statement;
             }
         }
         if writer.out.len() > max_length {

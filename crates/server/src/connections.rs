@@ -523,6 +523,11 @@ impl Connection {
         self.wake();
     }
 
+    /// Whether the statement or the connection is to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.kill.get() != Killed::No
+    }
+
     /// Whether the connection is to end.
     pub fn is_killed(&self) -> bool {
         self.kill.get() == Killed::Connection

@@ -26,8 +26,8 @@ use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::error::not_supported;
-use palisade_parser::ParseOptions;
 use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
+use palisade_parser::{ParseError, ParseOptions};
 use palisade_plan::bind::Binder;
 use palisade_plan::outline::Outline;
 use palisade_plan::parallel::DividedFrom;
@@ -42,7 +42,7 @@ use self::step::{Step, Steps};
 use crate::dml::change::{ChangePlan, bind_delete, bind_update};
 use crate::dml::insert::{InsertPlan, bind_insert};
 use crate::session::ExplainVariable;
-use crate::sql::Sql;
+use crate::sql::{Guard, Sql};
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// What MySQL says of a statement that its operators do not execute.
@@ -227,7 +227,7 @@ impl Sql {
     ) -> SqlResult<Completion> {
         let RunningStatement { text, plan } = self.host().running(&session.state, connection_id)?;
         let Some(text) = text else { return Ok(Completion::default()) };
-        if !is_explainable(&text) {
+        if !is_explainable(&text, &mut Guard::new(session, &**self.host()))? {
             return Err(mysql_error!(ER_EXPLAIN_NOT_SUPPORTED));
         }
         let Some(running) = plan.and_then(|plan| plan.downcast::<Running>().ok()) else {
@@ -284,11 +284,14 @@ fn send_text(text: &str, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
 
 /// Whether a statement that is executed by a plan is the first of a text that a client sends. A prepared
 /// statement has a plan, too.
-fn is_explainable(text: &[u8]) -> bool {
+fn is_explainable(text: &[u8], guard: &mut Guard<'_>) -> SqlResult<bool> {
     let options = ParseOptions { placeholders: true, ..ParseOptions::default() };
-    let parsed = palisade_parser::parse_one(text, options, &mut || true);
+    let parsed = match palisade_parser::parse_one(text, options, &mut || guard.allows()) {
+        Err(ParseError::Stopped) => return Err(guard.failure(ParseError::Stopped)),
+        parsed => parsed,
+    };
     let statement = parsed.ok().and_then(|first| first.statement);
-    matches!(
+    Ok(matches!(
         statement,
         Some(
             Statement::Query(_)
@@ -297,7 +300,7 @@ fn is_explainable(text: &[u8]) -> bool {
                 | Statement::Delete(_)
                 | Statement::Execute(_)
         )
-    )
+    ))
 }
 
 /// How the plan is shown: as the statement says, or as `explain_format` does.

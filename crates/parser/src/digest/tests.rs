@@ -205,3 +205,20 @@ fn hints_stay_in_keys() {
         "SELECT /*+ MAX_EXECUTION_TIME(7) */ a FROM t WHERE b = ? [1]"
     );
 }
+
+#[test]
+fn a_long_text_is_read_only_as_long_as_that_is_allowed() {
+    let text = format!("SELECT a FROM t WHERE a IN ({}1)", "2,".repeat(5 * STEP));
+    let digest = |most: usize| {
+        let (mut asked, mut out) = (0, Vec::new());
+        let mut allows = || {
+            asked += 1;
+            asked < most
+        };
+        digest_text_while(text.as_bytes(), &ParseOptions::default(), 1024, &mut out, &mut allows);
+        (asked, String::from_utf8(out).unwrap())
+    };
+    let whole = "SELECT `a` FROM `t` WHERE `a` IN (...)";
+    assert_eq!(digest(usize::MAX), (10, whole.to_owned()));
+    assert_eq!(digest(2), (2, "SELECT `a` FROM `t` WHERE `a` IN ( ?, ... , ...".to_owned()));
+}

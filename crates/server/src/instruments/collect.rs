@@ -9,7 +9,7 @@ use palisade_observe::digests::{Digest, RowId};
 use palisade_observe::session::{Ended, Event, Failure, Keep};
 use palisade_observe::sums::{Done, Number};
 use palisade_parser::ParseOptions;
-use palisade_parser::digest::digest_text;
+use palisade_parser::digest::{digest_text, digest_text_while};
 use palisade_session::command::{self, Command};
 use palisade_session::work::Work;
 use palisade_sql::{Completion, Prepared, Session, SqlResult};
@@ -164,17 +164,27 @@ fn done_of(session: &mut Session, observed: &Observed<'_>, wait_ns: u64, ended_n
     done
 }
 
+/// What is looked at of a statement's text in one go.
+const LONG_TEXT: usize = 1 << 16;
+
+/// As much of a text as is looked through for secrets: all that is kept of it, whatever its length.
+fn head<'a>(instruments: &Instruments, text: &'a [u8]) -> &'a [u8] {
+    text.get(..instruments.keep.text.max(LONG_TEXT)).unwrap_or(text)
+}
+
 /// The statement that a connection executes, as far as others know of it: its class and digest are made of
-/// its text, which is read with the server's usual settings.
+/// its text, which is read with the server's usual settings. Of a long one they are not known before it ends.
 pub fn running_event(instruments: &Instruments, connection: &Connection) -> Option<Event> {
     let began_ns = connection.statement_began_ns()?;
     let is_kept = instruments.setup.consumers().has(Consumers::CURRENT) && connection.is_instrumented();
     if !is_kept {
         return None;
     }
-    let activity = connection.activity(usize::MAX);
+    let activity = connection.activity(instruments.keep.text.max(LONG_TEXT) + 1);
+    let is_long = activity.text.len() > LONG_TEXT;
     let options = ParseOptions { placeholders: true, ..ParseOptions::default() };
-    let parsed = palisade_parser::parse_one(&activity.text, options, &mut || true).ok();
+    let parsed =
+        (!is_long).then(|| palisade_parser::parse_one(&activity.text, options, &mut || true).ok()).flatten();
     let statement = parsed.and_then(|parsed| parsed.statement);
     let command = statement.as_ref().map(Command::of);
     let class = match command {
@@ -282,7 +292,8 @@ impl Conversation {
             placeholders: observed.class.is_some(),
             ..palisade_sql::sql::parse_options(session)
         };
-        let harmless = may_have_secrets(command, text).then(|| query_logs::harmless(text, options()));
+        let harmless = may_have_secrets(command, head(instruments, text))
+            .then(|| query_logs::harmless(head(instruments, text), options()));
         let failure = observed.outcome.err().map(failure_of);
         let consumers = instruments.setup.consumers();
         let completion = observed.outcome.ok().flatten();
@@ -306,7 +317,8 @@ impl Conversation {
         }
         let digested = || {
             let mut digested = Vec::new();
-            digest_text(text, &options(), instruments.digest_length, &mut digested);
+            let mut allows = || !connection.is_interrupted();
+            digest_text_while(text, &options(), instruments.digest_length, &mut digested, &mut allows);
             [prefix(observed.class), &digested].concat()
         };
         match prepared {
