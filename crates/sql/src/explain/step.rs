@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use palisade_engine::Table;
 use palisade_expr::Expr;
+use palisade_expr::aggregate::AggregateSpec;
 use palisade_expr::order::SortKey;
 use palisade_plan::access::Access;
 use palisade_plan::note::{Actual, Estimate, Note, estimate};
 use palisade_plan::parallel::DividedFrom;
-use palisade_plan::window::WindowFunction;
-use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
+use palisade_plan::window::{WindowFunction, WindowPlan};
+use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, Recursion, SetStep};
 
 use super::document::{Document, Object};
 use super::reading::{
@@ -273,45 +274,20 @@ impl<'p> Steps<'p> {
                 let input = self.operator(input);
                 self.filter(input, condition, None)
             }
-            Operator::Aggregate { input, group, aggregates, rollup, in_groups, in_parts, .. } => {
-                let functions: Vec<String> =
-                    aggregates.iter().map(|aggregate| shortened(&aggregate.to_string())).collect();
-                if *in_groups {
-                    let name = format!("Group aggregate: {}", functions.join(", "));
-                    let name = if functions.is_empty() { "Group (no aggregates)".to_owned() } else { name };
-                    let step = Step::new(name, "aggregate").with("functions", functions);
-                    return step.with("group_by", true).over([self.operator(input)]);
-                }
-                let is_divided =
-                    in_parts.as_ref().is_some_and(|in_parts| self.divided_from.is_reached(in_parts));
+            Operator::Aggregate { input, aggregates, in_groups: true, .. } => {
+                self.in_groups(input, aggregates)
+            }
+            Operator::Aggregate { input, group, aggregates, rollup, in_parts, .. } => {
+                let parts = in_parts.as_ref();
+                let is_divided = parts.is_some_and(|in_parts| self.divided_from.is_reached(in_parts));
                 let how = if is_divided { " (in parallel)" } else { "" };
-                self.aggregated(input, group, functions, (*rollup, how))
+                self.aggregated(input, group, functions_of(aggregates), (*rollup, how))
             }
             Operator::Sort { input, keys, limit, distinct, .. } => {
                 self.sorted(input, keys, limit.as_ref(), *distinct)
             }
-            Operator::Project { input, output, .. } => {
-                let mut step = self.operator(input);
-                let mut asked = Vec::new();
-                output.iter().for_each(|expr| subqueries_in(expr, &mut asked));
-                let asked = asked.into_iter().filter_map(|number| self.subquery(number, "projection"));
-                step.selected.extend(asked.collect::<Vec<_>>());
-                step
-            }
-            Operator::Window { input, window } => {
-                let functions: Vec<String> =
-                    window.calls.iter().map(|call| function_text(&call.function, &call.arguments)).collect();
-                let text = format!("Window aggregate with buffering: {}", functions.join(", "));
-                let input = self.operator(input);
-                let keys = key_texts(window.partition.iter().chain(&window.order));
-                let input = match window.sorts() {
-                    false => input,
-                    true => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
-                        .with("sort_fields", keys)
-                        .over([input]),
-                };
-                Step::new(text, "window").with("functions", functions).over([input])
-            }
+            Operator::Project { input, output, .. } => self.projected(input, output),
+            Operator::Window { input, window } => self.window(input, window),
             Operator::FirstOfEach { input, .. } => {
                 let step = Step::new("Group (no aggregates)", "aggregate").with("group_by", true);
                 step.over([self.operator(input)])
@@ -325,14 +301,7 @@ impl<'p> Steps<'p> {
             Operator::Limit { input, limit } => limited(limit).over([self.operator(input)]),
             Operator::Union { inputs, steps, .. } => self.combined(inputs, steps),
             Operator::Recursive { recursion, filter, alias, .. } => {
-                let seed = self.query(&recursion.seed);
-                let steps = recursion.steps.iter();
-                let steps: Vec<Step> =
-                    steps.map(|step| self.query(step).under("Repeat until convergence")).collect();
-                let kept = Step::new(format!("Materialize recursive CTE {alias}"), "materialize")
-                    .with("recursive", true)
-                    .over([seed])
-                    .over(steps);
+                let kept = self.recursive(recursion, alias);
                 self.filtered(temporary(alias, kept), filter.as_ref())
             }
             Operator::Working { alias, filter, .. } => {
@@ -341,17 +310,67 @@ impl<'p> Steps<'p> {
                 self.filtered(scan, filter.as_ref())
             }
             Operator::Derived { query, alias, filter, subquery, .. } => {
-                let distinct = subquery.and_then(|_| under_distinct(&query.root));
-                let kept = match distinct {
-                    Some(input) => Step::new("Materialize with deduplication", "materialize")
-                        .with("deduplication", true)
-                        .over([self.operator(input)]),
-                    None => Step::new("Materialize", "materialize").over([self.query(query)]),
-                };
-                let kept = kept.estimated(estimate(&query.root));
+                let kept = self.materialized(query, subquery.is_some());
                 self.filtered(temporary(alias, kept), filter.as_ref())
             }
         }
+    }
+
+    /// Groups whose rows come one behind the other.
+    fn in_groups(&mut self, input: &Operator, aggregates: &[AggregateSpec]) -> Step {
+        let functions = functions_of(aggregates);
+        let name = match functions.is_empty() {
+            true => "Group (no aggregates)".to_owned(),
+            false => format!("Group aggregate: {}", functions.join(", ")),
+        };
+        let step = Step::new(name, "aggregate").with("functions", functions);
+        step.with("group_by", true).over([self.operator(input)])
+    }
+
+    fn projected(&mut self, input: &Operator, output: &[Expr]) -> Step {
+        let mut step = self.operator(input);
+        let mut asked = Vec::new();
+        output.iter().for_each(|expr| subqueries_in(expr, &mut asked));
+        let asked = asked.into_iter().filter_map(|number| self.subquery(number, "projection"));
+        step.selected.extend(asked.collect::<Vec<_>>());
+        step
+    }
+
+    fn window(&mut self, input: &Operator, window: &WindowPlan) -> Step {
+        let functions: Vec<String> =
+            window.calls.iter().map(|call| function_text(&call.function, &call.arguments)).collect();
+        let text = format!("Window aggregate with buffering: {}", functions.join(", "));
+        let input = self.operator(input);
+        let keys = key_texts(window.partition.iter().chain(&window.order));
+        let input = match window.sorts() {
+            false => input,
+            true => Step::new(format!("Sort: {}", keys.join(", ")), "sort")
+                .with("sort_fields", keys)
+                .over([input]),
+        };
+        Step::new(text, "window").with("functions", functions).over([input])
+    }
+
+    /// The rows of a derived table or of a subquery, kept.
+    fn materialized(&mut self, query: &Query, of_subquery: bool) -> Step {
+        let distinct = if of_subquery { under_distinct(&query.root) } else { None };
+        let kept = match distinct {
+            Some(input) => Step::new("Materialize with deduplication", "materialize")
+                .with("deduplication", true)
+                .over([self.operator(input)]),
+            None => Step::new("Materialize", "materialize").over([self.query(query)]),
+        };
+        kept.estimated(estimate(&query.root))
+    }
+
+    fn recursive(&mut self, recursion: &Recursion, alias: &str) -> Step {
+        let seed = self.query(&recursion.seed);
+        let steps = recursion.steps.iter();
+        let steps: Vec<Step> = steps.map(|step| self.query(step).under("Repeat until convergence")).collect();
+        Step::new(format!("Materialize recursive CTE {alias}"), "materialize")
+            .with("recursive", true)
+            .over([seed])
+            .over(steps)
     }
 
     fn scan(&mut self, operator: &Operator, note: Option<&Note>) -> Step {
@@ -526,6 +545,10 @@ fn limited(limit: &Limit) -> Step {
         None => (format!("Limit: {count} row(s)"), number(&limit.count), 0),
     };
     Step::new(text, "limit").with("limit", most).with("limit_offset", offset)
+}
+
+fn functions_of(aggregates: &[AggregateSpec]) -> Vec<String> {
+    aggregates.iter().map(|aggregate| shortened(&aggregate.to_string())).collect()
 }
 
 fn key_texts<'k>(keys: impl IntoIterator<Item = &'k SortKey>) -> Vec<String> {
