@@ -110,10 +110,25 @@ impl ExecContext<'_, '_> {
         {
             return self.store(number.as_ref(), &SqlType::BIGINT, column, row);
         }
-        if let ValueRef::Float(number) = value
-            && is_copied_as_double(expr, &column.sql_type)
-        {
-            return self.store(ValueRef::Double(number.into()), &SqlType::DOUBLE, column, row);
+        match value {
+            ValueRef::Float(number) if is_copied_as_double(expr, &column.sql_type) => {
+                return self.store(ValueRef::Double(number.into()), &SqlType::DOUBLE, column, row);
+            }
+            // The fraction of a second is cut of what is a column's, and of nothing else.
+            ValueRef::Time(time)
+                if matches!(column.sql_type, SqlType::Int { .. })
+                    && !matches!(expr.node, Node::Column { .. }) =>
+            {
+                return self.store(ValueRef::Time(time.round(0)), &SqlType::Time { fsp: 0 }, column, row);
+            }
+            ValueRef::DateTime(moment)
+                if matches!(column.sql_type, SqlType::Int { .. })
+                    && !matches!(expr.node, Node::Column { .. }) =>
+            {
+                let whole = moment.round(0).unwrap_or(moment);
+                return self.store(ValueRef::DateTime(whole), &SqlType::DateTime { fsp: 0 }, column, row);
+            }
+            _ => {}
         }
         self.store(value, &expr.ty, column, row).map_err(|error| too_long_for_copy(error, expr, column, row))
     }

@@ -10,7 +10,8 @@
 //! | number | a column of dates or times | 1292, a note of a time of day beside DATE | goes on |
 //! | text | a TIME column | 1292 | goes on |
 //!
-//! Constants that are lengths, as of LEFT and SUBSTR, are computed then, too: their errors end the statement.
+//! Constants that are lengths, as of LEFT and SUBSTR, and texts of which TIMEDIFF counts the digits of a
+//! fraction are computed then, too: their errors end the statement.
 //!
 //! In a strict statement that changes data 1292 is the error that ends it.
 //!
@@ -102,7 +103,7 @@ pub enum Standing {
 pub struct Beforehand {
     /// The constant.
     pub constant: Expr,
-    /// What it is compared with; `None` of a length, of which only the error counts.
+    /// What it is compared with; `None` of an argument of a call, of which only the error counts.
     pub beside: Option<Beside>,
     /// Where it stands.
     pub standing: Standing,
@@ -131,8 +132,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Fails if a constant does that is a length, as of LEFT: MySQL computes it when it resolves the
-    /// statement, to know the length of the result.
+    /// Fails if a constant argument of a call does: MySQL computes it when it resolves the statement, to know
+    /// the length of the result or the digits of its fraction.
     fn compute_beforehand(&mut self, constant: &Expr) -> SqlAttempt<()> {
         if self.state.strict {
             return Ok(());

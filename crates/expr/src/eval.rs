@@ -291,7 +291,11 @@ impl Expr {
                     Some((Domain::DateOrNone, _)) => {
                         let date = cx.to_datetime(value.as_ref());
                         let Some(date) = cx.attempt(date)? else { return Ok(Some(*negated)) };
-                        value = Value::DateTime(date);
+                        // Of a text among dates the day counts.
+                        value = Value::DateTime(match operand.ty.is_string() {
+                            true => date.date().at_midnight(),
+                            false => date,
+                        });
                     }
                     Some((Domain::TimeOrNone, _)) => {
                         let time = cx.to_time(value.as_ref());

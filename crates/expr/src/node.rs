@@ -357,6 +357,17 @@ impl Expr {
         same
     }
 
+    /// Whether it is computed of constants and nothing else, by functions that always answer the same.
+    pub fn is_computed_beforehand(&self) -> bool {
+        let mut pure = self.is_same_for_all_rows();
+        self.walk(&mut |part| match &part.node {
+            Node::Call { function, .. } => pure &= function.purity == Purity::Pure,
+            Node::SystemVariable { .. } => pure = false,
+            _ => {}
+        });
+        pure
+    }
+
     /// Whether it is a user variable that holds a number.
     pub fn is_numeric_variable(&self) -> bool {
         matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()

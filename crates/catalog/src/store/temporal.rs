@@ -2,7 +2,7 @@
 
 use super::{Result, Store, StoreError, StoreErrorKind};
 use crate::decimal::Decimal;
-use crate::temporal::{DateTime, NoTime, Parsed, TemporalMode, Time, Timestamp, Zone};
+use crate::temporal::{Date, DateTime, NoTime, Parsed, TemporalMode, Time, Timestamp, Zone};
 use crate::value::{Value, ValueRef};
 
 /// Why there is no datetime.
@@ -173,26 +173,30 @@ impl Store<'_> {
         match self.context.zone.to_timestamp(local) {
             Some(point) => Ok(Value::Timestamp(point)),
             None => {
+                // What has a time of day but no day is no point in time at all, unless a text says so.
+                let is_text =
+                    matches!(self.value, ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. });
+                let lax = match local.date() == Date::ZERO && !is_text {
+                    true => StoreErrorKind::Truncated,
+                    false => StoreErrorKind::OutOfRange,
+                };
                 // A date and time is shown with the column's digits.
                 if let ValueRef::DateTime(_) = self.value {
-                    return self.beyond_timestamp(local, fsp);
+                    return self.beyond_timestamp(local, fsp, lax);
                 }
-                self.problem_or(
-                    StoreErrorKind::IncorrectTemporal("datetime"),
-                    StoreErrorKind::OutOfRange,
-                    Value::Timestamp(Timestamp::ZERO),
-                )
+                let incorrect = StoreErrorKind::IncorrectTemporal("datetime");
+                self.problem_or(incorrect, lax, Value::Timestamp(Timestamp::ZERO))
             }
         }
     }
 
-    fn beyond_timestamp(&mut self, local: DateTime, fsp: u8) -> Result<Value> {
+    fn beyond_timestamp(&mut self, local: DateTime, fsp: u8, lax: StoreErrorKind) -> Result<Value> {
         let mut shown = Vec::new();
         local.format(fsp, &mut shown);
         let value = String::from_utf8_lossy(&shown).into_owned();
         match self.context.strict {
             true => Err(StoreError { kind: StoreErrorKind::IncorrectTemporal("datetime"), value }),
-            false => self.problem(StoreErrorKind::OutOfRange, Value::Timestamp(Timestamp::ZERO)),
+            false => self.problem(lax, Value::Timestamp(Timestamp::ZERO)),
         }
     }
 

@@ -102,19 +102,21 @@ impl Binder<'_> {
         known
     }
 
-    /// Notes the constant lengths of a call, which are computed before the first row.
-    pub(super) fn note_lengths(&mut self, function: &str, arguments: &[Expr]) {
-        let places = match function {
-            "space" => 0..1,
-            "left" | "right" | "lpad" | "rpad" | "repeat" => 1..2,
-            "substr" | "substring" => 1..3,
+    /// Notes the constants of a call that are computed before the first row: lengths, and texts of which the
+    /// digits of a second's fraction are counted.
+    pub(super) fn note_constants_of_call(&mut self, function: &str, arguments: &[Expr]) {
+        let (places, are_lengths) = match function {
+            "space" => (0..1, true),
+            "left" | "right" | "lpad" | "rpad" | "repeat" => (1..2, true),
+            "substr" | "substring" => (1..3, true),
+            "timediff" => (0..2, false),
             _ => return,
         };
-        for length in arguments.iter().take(places.end).skip(places.start) {
-            let is_written = matches!(length.node, Node::Literal(_) | Node::Parameter(_));
-            if !is_written && self.is_known(length) {
+        for constant in arguments.iter().take(places.end).skip(places.start) {
+            let is_written = matches!(constant.node, Node::Literal(_) | Node::Parameter(_));
+            if !is_written && (are_lengths || constant.ty.is_string()) && self.is_known(constant) {
                 self.beforehand.push(Beforehand {
-                    constant: length.clone(),
+                    constant: constant.clone(),
                     beside: None,
                     standing: Standing::Alone,
                 });

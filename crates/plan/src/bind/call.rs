@@ -171,7 +171,7 @@ impl Binder<'_> {
                 *argument = sum_as_moment(std::mem::replace(argument, Expr::null()));
             }
         }
-        self.note_lengths(function.name, &arguments);
+        self.note_constants_of_call(function.name, &arguments);
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
@@ -194,9 +194,12 @@ impl Binder<'_> {
             return Ok(());
         }
         if let ("quote", [argument]) = (function.name, &mut *arguments) {
-            return match argument.ty.collation() {
-                CollationId::BINARY => transcode_to(argument, self.session.variables.collation_connection),
-                _ => Ok(()),
+            if let SqlType::Bit { .. } = argument.ty {
+                *argument = bit_as_bytes(std::mem::replace(argument, Expr::null()));
+            }
+            return match argument.ty.is_string() && argument.ty.collation() == CollationId::BINARY {
+                true => transcode_to(argument, self.session.variables.collation_connection),
+                false => Ok(()),
             };
         }
         if let Some(at) = subject(function, arguments) {
@@ -409,7 +412,7 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
             }
         },
         _ if has_conflict(arguments, ty) => Coercibility::Conflict,
-        _ => match strongest(arguments) {
+        _ => match strongest(arguments.get(texts_of(function)).unwrap_or_default()) {
             None => Coercibility::Literal,
             Some(Coercibility::Null) if arguments.iter().any(Expr::is_written_as_text) => {
                 Coercibility::Literal

@@ -29,7 +29,10 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
     {
         *expr = (**operand).clone();
     }
-    let is_folded = with.ty == SqlType::Year && expr.ty != SqlType::Json && expr.is_same_for_all_rows();
+    let is_folded = match with.ty {
+        SqlType::Year => expr.ty != SqlType::Json && expr.is_same_for_all_rows(),
+        _ => is_date(&with.ty) && expr.ty.is_numeric() && expr.is_computed_beforehand(),
+    };
     let is_constant = expr.is_constant() || is_folded;
     if !with.is_field() || !is_constant {
         return;

@@ -572,7 +572,7 @@ impl Binder<'_> {
         use palisade_catalog::descriptor::DefaultValue;
         match &known.default {
             DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), known.sql_type.clone())),
-            DefaultValue::None if known.nullable => Ok(Expr::null()),
+            DefaultValue::None if known.nullable => Ok(Expr::literal(Value::Null, known.sql_type.clone())),
             DefaultValue::None | DefaultValue::Removed => {
                 Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, known.name))
             }

@@ -325,7 +325,7 @@ impl Binder<'_> {
             match domain {
                 Domain::DateTime if !makes_dates => text_beside_date(&mut item, &operand, Part::Moment),
                 Domain::Text(collation) if is_moment(&item.ty) => moment_as_text(&mut item, collation),
-                Domain::Text(collation) if item.ty.is_text() => transcode_to(&mut item, collation)?,
+                Domain::Text(collation) if item.ty != SqlType::Json => transcode_to(&mut item, collation)?,
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }
@@ -333,7 +333,8 @@ impl Binder<'_> {
         }
         let charset = |collation: CollationId| collation.get().charset;
         let is_foreign = |domain: &Domain| {
-            let own = operand.ty.is_text().then(|| charset(operand.ty.collation()));
+            let is_text = operand.ty.is_string() && operand.ty != SqlType::Json;
+            let own = is_text.then(|| charset(operand.ty.collation()));
             own.is_some_and(|own| matches!(domain, Domain::Text(collation) if charset(*collation) != own))
         };
         if items.iter().any(|(domain, _)| is_foreign(domain)) {
@@ -465,8 +466,8 @@ fn dates_among_texts(operand: &Expr, list: &[Expr]) -> Option<Domain> {
     let all = |wanted: fn(&SqlType) -> bool| list.iter().all(|item| text(&item.ty) || wanted(&item.ty));
     let any = |wanted: fn(&SqlType) -> bool| list.iter().any(|item| wanted(&item.ty));
     if all(|ty| ty.is_temporal() && *ty != SqlType::Year) && any(dated) {
-        // Beside a date with a time, texts that are none are equal to each other.
-        let moment = |ty: &SqlType| matches!(ty, SqlType::DateTime { .. } | SqlType::Timestamp { .. });
+        // Beside a date with a time, or a date and a time, texts that are none are equal to each other.
+        let moment = |ty: &SqlType| ty.is_temporal() && !matches!(ty, SqlType::Date | SqlType::Year);
         return Some(if any(moment) { Domain::DateTime } else { Domain::DateOrNone });
     }
     let clock_or_null = |ty: &SqlType| matches!(ty, SqlType::Time { .. } | SqlType::Null);

@@ -4,6 +4,11 @@ use super::Case;
 use crate::answers::compare::{Difference, Reply, difference};
 use crate::client::{Answer, Column};
 
+/// Whether a statement asks for the least or greatest value of a group.
+pub(super) fn is_least_of_group(text: &str) -> bool {
+    text.contains(" GROUP BY ") && ["MIN(", "MAX("].iter().any(|call| text.contains(call))
+}
+
 /// What a key of GROUP BY stands for: what is selected by that name or at that place, or itself.
 pub(super) fn behind_alias<'t>(selected: &'t str, key: &'t str) -> &'t str {
     let selected = selected.trim_start_matches("SELECT ").trim_start_matches("DISTINCT ");
@@ -49,6 +54,26 @@ pub(super) fn has_rows_of_other(case: &Case) -> bool {
     };
     let (fewer, more) = if ours.len() < theirs.len() { (ours, theirs) } else { (theirs, ours) };
     fewer.len() < more.len() && fewer.iter().all(|row| more.contains(row))
+}
+
+/// Whether two texts are the same but for zeros at the end of fractions in them.
+pub(super) fn differs_in_zeros(ours: &str, theirs: &str) -> bool {
+    let plain = |text: &str| {
+        let mut parts = text.split('.');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+            let (fraction, rest) = part.split_at(end);
+            out += &format!(".{}{rest}", fraction.trim_end_matches('0'));
+        }
+        out
+    };
+    plain(ours) == plain(theirs)
+}
+
+/// Whether two texts are the same number, with whatever digits.
+pub(super) fn is_same_number(ours: &str, theirs: &str) -> bool {
+    matches!((ours.parse::<f64>(), theirs.parse::<f64>()), (Ok(ours), Ok(theirs)) if ours == theirs)
 }
 
 /// What warning 1264 of a CAST names, here or there.

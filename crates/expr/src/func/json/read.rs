@@ -55,23 +55,6 @@ fn extract(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> 
     }
 }
 
-/// Calls `answer` with what the path in the second argument finds, if there is one, else with the document.
-fn with_part(
-    cx: &mut Context<'_>,
-    arguments: Arguments<'_>,
-    answer: impl FnOnce(&mut Context<'_>, &Json) -> SqlAttempt<Value>,
-) -> SqlAttempt<Value> {
-    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    if arguments.exprs.len() < 2 {
-        return answer(cx, &document);
-    }
-    let Some(path) = arguments.plain_path(cx, 1)? else { return Ok(Value::Null) };
-    match path.first(&document) {
-        Some(location) => answer(cx, location.value),
-        None => Ok(Value::Null),
-    }
-}
-
 /// A path may find several values here: then it is their number. Errors know of it as an extraction, as
 /// MySQL's do.
 fn length(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
@@ -89,15 +72,18 @@ fn length(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     })
 }
 
+/// To its path a value that is no array has no element `[0]`, unlike elsewhere.
 fn keys(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    with_part(cx, Arguments { function: "json_keys", exprs }, |cx, part| match part {
-        Json::Object(members) => written(
-            cx,
-            "json_keys",
-            &Json::Array(members.keys().map(|name| Json::String(name.0.clone())).collect()),
-        ),
-        _ => Ok(Value::Null),
-    })
+    let arguments = Arguments { function: "json_keys", exprs };
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
+    let mut part = Some(&document);
+    if exprs.len() > 1 {
+        let Some(path) = arguments.plain_path(cx, 1)? else { return Ok(Value::Null) };
+        part = super::found(cx, &path, &document, false)?.first().map(|location| location.value);
+    }
+    let Some(Json::Object(members)) = part else { return Ok(Value::Null) };
+    let names = members.keys().map(|name| Json::String(name.0.clone())).collect();
+    written(cx, "json_keys", &Json::Array(names))
 }
 
 fn depth(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {

@@ -26,7 +26,39 @@ pub(super) fn format_name_type(_: &[Expr], connection: CollationId) -> SqlResult
 }
 
 pub(super) fn format_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(characters(arguments.at(1)?) * 10, connection)))
+    let format = arguments.at(1)?;
+    let length = match &format.node {
+        Node::Literal(Value::Bytes(text)) => length_in_format(text),
+        _ => characters(format) * 10,
+    };
+    Ok(Typed::nullable(text_of_length(length, connection)))
+}
+
+/// Characters that a date has at most which a format writes, as MySQL counts them.
+fn length_in_format(format: &[u8]) -> u64 {
+    let mut length = 0;
+    let mut rest = format.iter();
+    while let Some(byte) = rest.next() {
+        length += match byte {
+            b'%' => match rest.next() {
+                Some(b'M' | b'W') => 64,
+                Some(b'a' | b'b') => 32,
+                Some(b'r') => 11,
+                Some(b'T') => 8,
+                Some(b'H' | b'k') => 7,
+                Some(b'f') => 6,
+                Some(b'D' | b'Y' | b'x' | b'X') => 4,
+                Some(b'j') => 3,
+                Some(
+                    b'U' | b'u' | b'V' | b'v' | b'y' | b'm' | b'd' | b'h' | b'i' | b'I' | b'l' | b'p' | b'S'
+                    | b's' | b'c' | b'e',
+                ) => 2,
+                _ => 1,
+            },
+            _ => 1,
+        };
+    }
+    length
 }
 
 pub(super) fn date_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
