@@ -9,6 +9,7 @@
 
 Every transaction of writer W number N inserts entry (W, N), sets counter W to N, moves an amount between two accounts,
 and writes N into slot N mod 20 of W: by an update of an indexed column, or by deleting the row and inserting it again.
+The last two writers do each in an XA transaction, which they prepare first and then commit or roll back.
 Meanwhile one thread creates, alters, indexes and drops a table, and another changes, again and again, how the log is
 written (innodb_log_writer_threads, innodb_flush_log_at_trx_commit) and how large it is (innodb_redo_log_capacity). So, whatever the moment of the crash:
   * entries of W are exactly 1..M, and M is the last acknowledged number or the one that was in flight;
@@ -16,7 +17,9 @@ written (innodb_log_writer_threads, innodb_flush_log_at_trx_commit) and how larg
   * the accounts' sum is what it was at the start;
   * slot S of W holds the greatest number up to M that is S mod 20;
   * both indexes of entry, and both of slot, find the same rows;
-  * the table of the DDL is as after its last acknowledged change, or as after the one that was in flight.
+  * the table of the DDL is as after its last acknowledged change, or as after the one that was in flight;
+  * a branch whose PREPARE was acknowledged is in XA RECOVER until its end, and no longer. The check ends those that it
+    finds, by commit or rollback, and expects their entries there or not.
 """
 import os
 import random
@@ -27,6 +30,8 @@ import time
 import pymysql
 
 WRITERS = 8
+# the writers from this one on use XA
+FIRST_XA = 6
 ACCOUNTS = 50
 BALANCE = 1000
 SLOTS = 20
@@ -66,44 +71,82 @@ def setup(host, port):
 
 def write(host, port, writer, seed, out):
     prng = random.Random(f"{seed}/{writer}")
+    end = end_branch if writer >= FIRST_XA else end_transaction
     try:
         connection = connect(host, port)
         cursor = connection.cursor()
         cursor.execute("SELECT n FROM ledger.counter WHERE writer = %s", (writer,))
         n = cursor.fetchone()[0]
+        connection.rollback()
         while True:
             n += 1
-            size = prng.choice((0, 20, 200, 3000))
-            source, target = sorted(prng.sample(range(ACCOUNTS), 2))
-            amount = prng.randrange(-20, 20)
+            branch = f"{writer}.{n}.{prng.getrandbits(48)}"
             try:
-                cursor.execute("BEGIN")
-                cursor.execute(
-                    "INSERT INTO ledger.entry VALUES (%s, %s, %s, %s)", (writer, n, prng.randrange(100), "x" * size)
-                )
-                cursor.execute("UPDATE ledger.account SET balance = balance - %s WHERE id = %s", (amount, source))
-                cursor.execute("UPDATE ledger.account SET balance = balance + %s WHERE id = %s", (amount, target))
-                cursor.execute("UPDATE ledger.counter SET n = %s WHERE writer = %s", (n, writer))
-                place = (writer, n % SLOTS)
-                if n % 3 == 0 and n > SLOTS:
-                    cursor.execute("UPDATE ledger.slot SET n = %s WHERE writer = %s AND slot = %s", (n, *place))
-                else:
-                    cursor.execute("DELETE FROM ledger.slot WHERE writer = %s AND slot = %s", place)
-                    cursor.execute("INSERT INTO ledger.slot VALUES (%s, %s, %s, %s)", (*place, n, "y" * size))
-                if prng.randrange(10) == 0:
-                    connection.rollback()
-                    n -= 1
-                    continue
-                connection.commit()
+                cursor.execute(f"XA START '{branch}'" if writer >= FIRST_XA else "BEGIN")
+                change(cursor, prng, writer, n)
+                is_there = end(connection, branch, prng.randrange(10) != 0, out)
             except pymysql.err.MySQLError as error:
                 if error.args[0] not in (1205, 1213):
                     raise
-                connection.rollback()
+                give_up(connection, branch, writer)
+                is_there = False
+            if is_there:
+                out(f"{writer} {n}\n")
+            else:
                 n -= 1
-                continue
-            out(f"{writer} {n}\n")
     except (pymysql.err.MySQLError, OSError) as error:
         gone_or_exit(f"writer {writer}", error)
+
+
+def change(cursor, prng, writer, n):
+    """Number n of a writer's transactions."""
+    size = prng.choice((0, 20, 200, 3000))
+    source, target = sorted(prng.sample(range(ACCOUNTS), 2))
+    amount = prng.randrange(-20, 20)
+    cursor.execute("INSERT INTO ledger.entry VALUES (%s, %s, %s, %s)", (writer, n, prng.randrange(100), "x" * size))
+    cursor.execute("UPDATE ledger.account SET balance = balance - %s WHERE id = %s", (amount, source))
+    cursor.execute("UPDATE ledger.account SET balance = balance + %s WHERE id = %s", (amount, target))
+    cursor.execute("UPDATE ledger.counter SET n = %s WHERE writer = %s", (n, writer))
+    place = (writer, n % SLOTS)
+    if n % 3 == 0 and n > SLOTS:
+        cursor.execute("UPDATE ledger.slot SET n = %s WHERE writer = %s AND slot = %s", (n, *place))
+    else:
+        cursor.execute("DELETE FROM ledger.slot WHERE writer = %s AND slot = %s", place)
+        cursor.execute("INSERT INTO ledger.slot VALUES (%s, %s, %s, %s)", (*place, n, "y" * size))
+
+
+def end_transaction(connection, _branch, is_kept, _out):
+    """Ends it; whether its changes are there."""
+    connection.commit() if is_kept else connection.rollback()
+    return is_kept
+
+
+def end_branch(connection, branch, is_kept, out):
+    """The same of an XA transaction, which is prepared first. What is certain is told as soon as it is."""
+    cursor = connection.cursor()
+    cursor.execute(f"XA END '{branch}'")
+    cursor.execute(f"XA PREPARE '{branch}'")
+    out(f"prepared {branch}\n")
+    if not is_kept:
+        out(f"undone {branch}\n")
+    cursor.execute(f"XA COMMIT '{branch}'" if is_kept else f"XA ROLLBACK '{branch}'")
+    out(f"ended {branch}\n")
+    return is_kept
+
+
+def give_up(connection, branch, writer):
+    """A lock was not to be had: nothing of it stays."""
+    if writer < FIRST_XA:
+        connection.rollback()
+        return
+    cursor = connection.cursor()
+    try:
+        cursor.execute(f"XA END '{branch}'")
+    except pymysql.err.MySQLError as error:
+        # a deadlock has rolled it back, which the end of the branch says
+        if error.args[0] not in (1399, 1402, 1613, 1614):
+            raise
+    cursor.execute(f"XA ROLLBACK '{branch}'")
 
 
 def gone_or_exit(who, error):
@@ -146,12 +189,60 @@ def switch(host, port, seed, flush):
 
 def read(file):
     acknowledged = [0] * (WRITERS + 1)
-    if os.path.exists(file):
-        with open(file) as ledger:
-            for line in ledger:
-                writer, n = map(int, line.split())
-                acknowledged[writer] = max(acknowledged[writer], n)
+    for first, second in lines(file):
+        if first.isdecimal():
+            acknowledged[int(first)] = max(acknowledged[int(first)], int(second))
     return acknowledged
+
+
+def branches(file):
+    """Branches of which the ledger says so: that they were prepared, are being rolled back, and have ended."""
+    known = {"prepared": set(), "undone": set(), "ended": set()}
+    for first, second in lines(file):
+        if not first.isdecimal():
+            known[first].add(second)
+    return known
+
+
+def lines(file):
+    if not os.path.exists(file):
+        return []
+    with open(file) as ledger:
+        return [line.split() for line in ledger]
+
+
+def number_of(branch):
+    """Its writer, and the number of the transaction."""
+    writer, n, _ = branch.split(".")
+    return int(writer), int(n)
+
+
+def end_recovered(cursor, file, acknowledged, may_lose, wrong):
+    """Ends the branches that are prepared. What they and the ledger leave: the number of entries by writer."""
+    known = branches(file)
+    cursor.execute("XA RECOVER")
+    recovered = [row[3] for row in cursor.fetchall()]
+    recovered = [name.decode() if isinstance(name, bytes) else name for name in recovered]
+    entries = {}
+    for branch in known["prepared"] - known["ended"] - known["undone"] - set(recovered):
+        # its COMMIT was in flight, and has been carried out
+        writer, n = number_of(branch)
+        entries[writer] = n
+    for branch in recovered:
+        writer, n = number_of(branch)
+        if not may_lose and (branch in known["ended"] or n != acknowledged[writer] + 1):
+            wrong.append(f"branch {branch} is prepared although it has ended")
+        is_kept = random.Random(branch).randrange(2) == 0
+        cursor.execute(f"XA COMMIT '{branch}'" if is_kept else f"XA ROLLBACK '{branch}'")
+        entries[writer] = n if is_kept else n - 1
+    cursor.execute("XA RECOVER")
+    if cursor.fetchall():
+        wrong.append("a branch is prepared after its end")
+    with open(file, "a") as ledger:
+        for branch in known["prepared"] | set(recovered):
+            if branch not in known["ended"]:
+                ledger.write(f"ended {branch}\n")
+    return {} if may_lose else entries
 
 
 def lazy(host, port, file, seed):
@@ -186,6 +277,7 @@ def check(host, port, file, may_lose=False):
     cursor = connection.cursor()
     wrong = []
     total = 0
+    expected = end_recovered(cursor, file, acknowledged, may_lose, wrong)
     for writer in range(WRITERS):
         cursor.execute("SELECT n FROM ledger.entry WHERE writer = %s ORDER BY n", (writer,))
         entries = [n for (n,) in cursor.fetchall()]
@@ -196,6 +288,8 @@ def check(host, port, file, may_lose=False):
         least = 0 if may_lose else acknowledged[writer]
         if not least <= last <= acknowledged[writer] + 1:
             wrong.append(f"writer {writer}: {acknowledged[writer]} acknowledged, {last} there")
+        if expected.get(writer, last) != last:
+            wrong.append(f"writer {writer}: {last} there, {expected[writer]} after what was prepared")
         cursor.execute("SELECT n FROM ledger.counter WHERE writer = %s", (writer,))
         (counter,) = cursor.fetchone()
         if counter != last:
@@ -254,6 +348,12 @@ def canary(host, port, file):
     with open(file, "a") as ledger:
         done = read(file)[DDL]
         ledger.write(f"{DDL} {done + -done % len(SHAPES)}\n")
+    lost = f"{FIRST_XA}.{read(file)[FIRST_XA] + 1}.0"
+    with open(file, "a") as ledger:
+        ledger.write(f"prepared {lost}\n")
+    if check(host, port, file) == 0:
+        print("the check did not notice a prepared branch that is lost")
+        return 1
     for damage, repair in [
         ("UPDATE ledger.slot SET n = n + 1 WHERE writer = 1 AND slot = 1",
          "UPDATE ledger.slot SET n = n - 1 WHERE writer = 1 AND slot = 1"),

@@ -2,10 +2,12 @@
 //!
 //! The ledger (`tests/crash/ledger.py`) runs beside sysbench's oltp_write_only. Each round lets them work for a
 //! random while, kills the server (SIGKILL), starts it again (recovery), and checks: every acknowledged commit
-//! is there, no transaction is half there, the indexes agree, every change of a definition is there whole or not at
-//! all. `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is 0 at
-//! times, and what is there must be whole. Some rounds kill the server again during recovery or while it rolls back, and
-//! [`rollback`] makes that as long as can be; [`undo_room`] kills it while the disk gets undo's room back.
+//! is there, no transaction is half there, every XA transaction that was prepared is still so unless it was
+//! ended, the indexes agree, every change of a definition is there whole or not at all.
+//! `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is 0
+//! at times, and what is there must be whole. Some rounds kill the server again during recovery or while it
+//! rolls back, and [`rollback`] makes that as long as can be; [`undo_room`] kills it while the disk gets undo's
+//! room back.
 
 use crate::Outcome;
 use crate::process::{command, output, root};
@@ -13,10 +15,12 @@ use crate::server::Server;
 use crate::{clients, install, rollback, undo_room};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Kills of one `cargo xtask crash`.
 const ROUNDS: u32 = 30;
+/// A load that has no answer for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// [`ROUNDS`] kills.
 pub fn run() -> Outcome {
@@ -50,7 +54,7 @@ pub fn rounds(count: u32) -> Outcome {
     // a small buffer pool and log, so that eviction, write-back and checkpoints happen all the time
     let options = ["--innodb-buffer-pool-size=24M", "--innodb-redo-log-capacity=16M"];
     let mut server = Server::start("crash", &options)?;
-    let file = crate::process::target().join("server/crash/ledger");
+    let file = &crate::process::target().join("server/crash/ledger");
     let ledger =
         Ledger { python: &python, port: server.port.to_string(), file: file.to_str().expect("UTF-8") };
     output(&mut ledger.command("setup", &[]))?;
@@ -71,6 +75,7 @@ pub fn rounds(count: u32) -> Outcome {
                 .stderr(Stdio::null())
                 .spawn()
                 .map_err(|error| error.to_string())?;
+        has_begun(file)?;
         std::thread::sleep(Duration::from_millis(300 + (moment >> 33) % 1500));
         server.kill();
         finish(load, "the ledger's load")?;
@@ -90,6 +95,20 @@ pub fn rounds(count: u32) -> Outcome {
     drop(server);
     rollback::run(count.div_ceil(5), 2_000 * count, seed)?;
     undo_room::run(count.div_ceil(5), seed)
+}
+
+/// Waits until the ledger notes something more: a kill before the load's first answer, as on a machine that is
+/// busy, would tell nothing.
+fn has_begun(ledger: &Path) -> Outcome {
+    let length = || ledger.metadata().map_or(0, |metadata| metadata.len());
+    let (begun, before) = (Instant::now(), length());
+    while length() <= before {
+        if begun.elapsed() > PATIENCE {
+            return Err("the ledger's load has no answer".into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// Waits for a load that ends by itself once the server is gone.
