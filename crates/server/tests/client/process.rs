@@ -45,29 +45,42 @@ impl Process {
         Some(Process::run(command, datadir, options, &[]))
     }
 
+    /// Starts it over `datadir` with the options of a file and no others that say more than where it is
+    /// reached; and what it prints before it is ready.
+    pub fn start_with_file(file: &Path, datadir: &Path) -> (Process, Vec<String>) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+        command.arg(format!("--defaults-file={}", file.display()));
+        command.arg(format!("--datadir={}", datadir.display())).args(["--port=0", "--socket="]);
+        Process::spawn(command)
+    }
+
     fn run(mut command: Command, datadir: &Path, options: &[&str], environment: &[(&str, &str)]) -> Process {
-        let mut child = command
+        command
             .arg("--no-defaults")
             .arg(format!("--datadir={}", datadir.display()))
             .args(["--port=0", "--socket=", "--innodb-buffer-pool-size=16M"])
             .args(options)
-            .envs(environment.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .envs(environment.iter().copied());
+        Process::spawn(command).0
+    }
+
+    /// It, and what it has printed before it was ready.
+    fn spawn(mut command: Command) -> (Process, Vec<String>) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut printed = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut before = Vec::new();
         let address = loop {
             let line = printed.next().expect("the server says that it is ready").unwrap();
             if let Some((_, listeners)) = line.split_once("ready for connections: ") {
                 let words = listeners.split(|c: char| c.is_whitespace() || c == ',');
                 break words.filter_map(|word| word.parse().ok()).next().expect("an address in the line");
             }
+            before.push(line);
         };
         let (sender, lines) = channel();
         // Also where no test reads it: a full pipe must not stop the server.
         std::thread::spawn(move || printed.map_while(Result::ok).for_each(|line| drop(sender.send(line))));
-        Process { child, address, lines }
+        (Process { child, address, lines }, before)
     }
 
     /// A file as the server sees it, whatever is mounted for it alone.
@@ -101,6 +114,15 @@ impl Process {
     pub fn wait(mut self) -> (ExitStatus, Vec<String>) {
         let status = self.child.wait().unwrap();
         (status, self.lines.iter().collect())
+    }
+}
+
+impl Drop for Process {
+    /// A test that fails leaves no server behind.
+    fn drop(&mut self) {
+        // it may have ended: then there is nothing to kill
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
