@@ -89,6 +89,37 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "COALESCE and IFNULL of documents are the numbers that these are",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_added = ["SUM(", "AVG("].iter().any(|sum| {
+                ["IFNULL(j", "IFNULL(k", "COALESCE(j", "COALESCE(k"]
+                    .iter()
+                    .any(|choice| text.contains(&format!("{sum}{choice}")))
+            });
+            let are_numbers =
+                |ours: &str, theirs: &str| ours.parse::<f64>().is_ok() && theirs.parse::<f64>().is_ok();
+            is_added
+                && (differs_only_where(case, are_numbers)
+                    || same_but_for_warnings(case, |code, _| code == "3156"))
+        },
+    },
+    Rule {
+        name: "A DECIMAL or DOUBLE beyond TIME is nothing in a list in which a TIME column is looked for",
+        accepts: |case| {
+            const LAST: f64 = 8_385_959.0;
+            let is_beyond = |(code, text): &(String, String)| {
+                let shown = text.strip_prefix("Truncated incorrect time value: '").unwrap_or_default();
+                code == "1292"
+                    && shown.trim_end_matches('\'').parse::<f64>().is_ok_and(|number| number > LAST)
+            };
+            case.difference == Difference::Rows
+                && [" t IN (", "c_time IN ("].iter().any(|list| case.step.text().contains(list))
+                && case.theirs.warnings.iter().any(is_beyond)
+                && different_rows(case).len() == only_theirs(case).len()
+        },
+    },
+    Rule {
         name: "MAKE_SET joins its texts in the character set of the result",
         accepts: |case| {
             // A character of MySQL's for each byte.
