@@ -530,6 +530,7 @@ impl Coordinator {
             // Full or not, checkpoints go on up to what keeps them.
             let _ = unless_stopped(self.write_places(pool, below))?;
             write_checkpoint(core)?;
+            pool.out_of_place().into_iter().for_each(|sink| sink.give_room_back());
         }
         match core.log.adjust_buffer() {
             Ok(_) | Err(palisade_log::Error::NotRunning) => {}

@@ -121,10 +121,10 @@ palisade_base::metrics! {
     pub static PAGE_COMPRESSION_FAILED: Counter = "compress_pages_page_compression_error", "compression", "Number of pages that page compression did not make smaller", "Innodb_num_pages_page_compression_error";
     /// Pages of compressed tables stored as they are without an attempt.
     pub static PAGE_COMPRESSION_SKIPPED: Counter = "compress_pages_skipped", "compression", "Number of pages that were not compressed because those before them did not become smaller";
-    /// Holes punched behind compressed pages.
-    pub static PAGE_HOLES_PUNCHED: Counter = "compress_holes_punched", "compression", "Number of holes punched behind compressed pages";
+    /// Holes punched behind compressed pages, and of free runs.
+    pub static PAGE_HOLES_PUNCHED: Counter = "compress_holes_punched", "compression", "Number of holes punched behind compressed pages, and where pages were that have become shorter";
     /// Holes that the file system did not punch.
-    pub static PAGE_PUNCH_FAILED: Counter = "compress_punch_errors", "compression", "Number of holes that could not be punched behind compressed pages";
+    pub static PAGE_PUNCH_FAILED: Counter = "compress_punch_errors", "compression", "Number of holes that could not be punched behind compressed pages or where they were";
     /// Where the log is hurried.
     pub static LOG_MAX_MODIFIED_AGE_ASYNC: Gauge = "log_max_modified_age_async", "log", "Maximum LSN difference; when exceeded, start asynchronous preflush: dirty pages leave twice as fast as the log grows";
     /// Where it is urgent.

@@ -14,6 +14,7 @@ mod out_of_place;
 mod packed;
 mod parts;
 mod resize;
+mod room;
 mod slices;
 mod threads;
 mod torn;

@@ -12,12 +12,19 @@
 //!
 //! A run lies within one word, and that of a page that is stored as it is begins at a multiple of its length:
 //! such pages leave no gaps between them. Blocks behind the end of the file count as in use.
+//!
+//! A *stretch* is the blocks of a word. One that is wholly free can be taken out of use, because it loses its
+//! room on the disk: its blocks count as in use until it has room again.
+
+use std::ops::Range;
 
 use super::place::Place;
 
+/// Blocks of a stretch.
+pub(crate) const STRETCH: u32 = 64;
 const ZONE_WORDS: usize = 8;
 /// Blocks of a zone.
-pub(crate) const ZONE_BLOCKS: u32 = 64 * ZONE_WORDS as u32;
+pub(crate) const ZONE_BLOCKS: u32 = STRETCH * ZONE_WORDS as u32;
 /// Every second bit.
 const SECONDS: u64 = 0x5555_5555_5555_5555;
 /// Every fourth bit.
@@ -36,7 +43,11 @@ pub(crate) struct Blocks {
     zones: Vec<Zone>,
     /// Free blocks of each zone.
     zone_free: Vec<u16>,
+    /// The stretches of each zone that have no room: a bit each.
+    zone_holes: Vec<u8>,
     free: u32,
+    /// Blocks of stretches that have no room.
+    holes: u32,
     end: u32,
     cursor: u32,
     /// Blocks of a page that is stored as it is.
@@ -68,11 +79,17 @@ impl Blocks {
         self.free
     }
 
+    /// Blocks that have no room, and count as in use.
+    pub(crate) fn holes(&self) -> u32 {
+        self.holes
+    }
+
     /// The file has `end` blocks now; those that were added are free.
     pub(crate) fn grow(&mut self, end: u32) {
         let zones = end.div_ceil(ZONE_BLOCKS) as usize;
         self.zones.resize(zones.max(self.zones.len()), Zone([u64::MAX; ZONE_WORDS]));
         self.zone_free.resize(self.zones.len(), 0);
+        self.zone_holes.resize(self.zones.len(), 0);
         for block in self.end..end {
             self.set(block, 1, false);
         }
@@ -111,6 +128,71 @@ impl Blocks {
         self.mark(place, true);
         self.cursor = if place.end() >= self.end { 0 } else { place.end() };
         Some(place)
+    }
+
+    /// Takes stretches that are wholly free out of use, the last ones of the file first, as long as `least`
+    /// blocks stay free: `most` stretches at most. Neighbours are one range of blocks.
+    pub(crate) fn take_stretches(&mut self, least: u32, most: usize) -> Vec<Range<u32>> {
+        let mut ranges: Vec<Range<u32>> = Vec::new();
+        let mut taken = 0;
+        for zone in (0..self.zones.len()).rev() {
+            if u32::from(self.zone_free[zone]) < STRETCH {
+                continue;
+            }
+            for word in (0..ZONE_WORDS).rev() {
+                if taken == most || self.free < least.saturating_add(STRETCH) {
+                    return ranges;
+                }
+                if self.zones[zone].0[word] != 0 {
+                    continue;
+                }
+                let first = zone as u32 * ZONE_BLOCKS + word as u32 * STRETCH;
+                self.set_room(first, false);
+                taken += 1;
+                match ranges.last_mut() {
+                    Some(last) if last.start == first + STRETCH => last.start = first,
+                    _ => ranges.push(first..first + STRETCH),
+                }
+            }
+        }
+        ranges
+    }
+
+    /// The first stretch that has no room, and those right behind it that have none either: `most` at most.
+    pub(crate) fn first_hole(&self, most: u32) -> Option<Range<u32>> {
+        let zone = self.zone_holes.iter().position(|holes| *holes != 0)?;
+        let first = zone as u32 * ZONE_WORDS as u32 + self.zone_holes[zone].trailing_zeros();
+        let end =
+            (first..first.saturating_add(most)).take_while(|stretch| self.is_hole(*stretch)).last()? + 1;
+        Some(first * STRETCH..end * STRETCH)
+    }
+
+    fn is_hole(&self, stretch: u32) -> bool {
+        let (zone, word) = (stretch as usize / ZONE_WORDS, stretch as usize % ZONE_WORDS);
+        self.zone_holes.get(zone).is_some_and(|holes| holes >> word & 1 == 1)
+    }
+
+    /// Stretches that were taken out of use have room again, and are free.
+    pub(crate) fn have_room(&mut self, stretches: Range<u32>) {
+        stretches.step_by(STRETCH as usize).for_each(|first| self.set_room(first, true));
+    }
+
+    /// The stretch that begins at `first`, which is the other way, is free or has no room.
+    fn set_room(&mut self, first: u32, has_room: bool) {
+        let (zone, word, _) = locate(first);
+        assert_eq!(self.is_hole(first / STRETCH), has_room, "a stretch has room or has not");
+        self.zone_holes[zone] ^= 1 << word;
+        if has_room {
+            self.zones[zone].0[word] = 0;
+            self.zone_free[zone] += STRETCH as u16;
+            self.free += STRETCH;
+            self.holes -= STRETCH;
+        } else {
+            self.zones[zone].0[word] = u64::MAX;
+            self.zone_free[zone] -= STRETCH as u16;
+            self.free -= STRETCH;
+            self.holes += STRETCH;
+        }
     }
 
     fn is_used(&self, block: u32) -> bool {
@@ -211,11 +293,11 @@ mod tests {
             let page_blocks = *random.pick(&[1, 2, 4, 4]);
             let mut model = Model { used: BTreeSet::from([0]), end, cursor: 0, page_blocks };
             let mut blocks = Blocks::new(end, page_blocks);
-            let mut held: Vec<Place> = Vec::new();
+            let (mut held, mut holes): (Vec<Place>, Vec<Range<u32>>) = Default::default();
             let raw_only = random.one_in(2);
             for _ in 0..600 {
                 let length = if raw_only { page_blocks } else { 1 + random.below(page_blocks.into()) as u32 };
-                match random.below(20) {
+                match random.below(22) {
                     0..11 => {
                         let place = blocks.allocate(length);
                         assert_eq!(place, model.allocate(length));
@@ -230,6 +312,16 @@ mod tests {
                         model.end += random.below(100) as u32;
                         blocks.grow(model.end);
                     }
+                    19 => {
+                        let taken = blocks.take_stretches(random.below(end.into()) as u32, 3);
+                        taken.iter().cloned().flatten().for_each(|block| assert!(model.used.insert(block)));
+                        holes.extend(taken);
+                    }
+                    20 if !holes.is_empty() => {
+                        let hole = holes.swap_remove(random.below(holes.len() as u64) as usize);
+                        hole.clone().for_each(|block| assert!(model.used.remove(&block)));
+                        blocks.have_room(hole);
+                    }
                     _ => {
                         let start = 1 + random.below(u64::from(model.end) + 9) as u32;
                         let place = Place::new(start, length);
@@ -243,6 +335,7 @@ mod tests {
                     }
                 }
                 assert_eq!(blocks.free(), model.end - model.used.len() as u32);
+                assert_eq!(blocks.holes(), holes.iter().map(|hole| hole.end - hole.start).sum::<u32>());
             }
         }
     }
@@ -261,6 +354,36 @@ mod tests {
         blocks.give_back(runs[14]);
         assert_eq!(blocks.allocate(4), Some(runs[14]), "behind the cursor first");
         assert_eq!(blocks.allocate(4), Some(runs[0]));
+    }
+
+    #[test]
+    fn stretches_that_have_no_room_are_given_to_no_page_until_they_have() {
+        let mut blocks = Blocks::new(600, 4);
+        let take = |blocks: &mut Blocks, most| -> Vec<(u32, u32)> {
+            let ranges = blocks.take_stretches(200, most);
+            ranges.into_iter().map(|range| (range.start, range.end)).collect()
+        };
+        let runs: Vec<Place> = std::iter::from_fn(|| blocks.allocate(4)).collect();
+        assert_eq!(take(&mut blocks, 99), [], "nothing is free");
+        runs.iter().filter(|run| run.block() >= 100).for_each(|run| blocks.give_back(*run));
+        assert_eq!(blocks.free(), 503, "with three beside the header");
+        // Of 128..576 as many as leave 200 blocks; what is behind 576 is no stretch.
+        assert_eq!(take(&mut blocks, 2), [(448, 576)]);
+        assert_eq!(take(&mut blocks, 99), [(320, 448)]);
+        assert_eq!(take(&mut blocks, 99), []);
+        assert_eq!((blocks.free(), blocks.holes()), (247, 256));
+        let again: Vec<Place> = std::iter::from_fn(|| blocks.allocate(4)).collect();
+        assert_eq!(again.len(), 61);
+        assert!(again.iter().all(|run| !(320..576).contains(&run.block())));
+        assert_eq!(blocks.first_hole(1), Some(320..384));
+        assert_eq!(blocks.first_hole(3), Some(320..512));
+        blocks.have_room(320..512);
+        assert_eq!((blocks.free(), blocks.holes(), blocks.first_hole(9)), (195, 64, Some(512..576)));
+        assert_eq!(blocks.allocate(4), Some(Place::new(320, 4)));
+        assert_eq!(blocks.take(Place::new(512, 4)), Err(Overlap));
+        blocks.have_room(512..576);
+        assert_eq!((blocks.holes(), blocks.first_hole(9)), (0, None));
+        assert_eq!(blocks.take(Place::new(512, 4)), Ok(()));
     }
 
     #[test]

@@ -141,6 +141,13 @@ impl OutOfPlace {
         failed.into_inner().map_or(Ok(count.into_inner()), Err)
     }
 
+    /// Gives room that no page needs back to the disk.
+    pub(crate) fn give_room_back(&self) {
+        let stores: Vec<_> =
+            self.stores.read().values().filter(|store| store.has_surplus()).cloned().collect();
+        stores.iter().for_each(|store| store.give_room_back());
+    }
+
     /// Writes the chunks of a store that recovery has marked into its map, with everything that they say.
     pub(crate) fn settle(&self, store: &PlaceStore) -> Result<(), Error> {
         if makes(Planted::DoubtIsForgotten) {

@@ -29,6 +29,8 @@
 //! [twice](State::room_wanted) what its pages would take as they are: a page's run touches at most two of the
 //! quarters of sixteen blocks in which a whole page is stored.
 //!
+//! What is free beyond that, because pages have become shorter, gives its [room](room) back to the disk.
+//!
 //! # Marks
 //!
 //! A *mark* is an LSN registered in the log, which no checkpoint passes. A place record has one from its
@@ -60,6 +62,8 @@ use crate::metrics;
 use crate::page;
 use crate::page_size::PageSize;
 use crate::planted::{Planted, makes};
+
+mod room;
 
 /// A file has a free run for each so many pages.
 const PAGES_PER_SPARE: u32 = 12;
@@ -98,6 +102,8 @@ struct State {
     is_detached: bool,
     /// No page has ever been written, nor has the header, which comes before.
     lacks_header: bool,
+    /// The file system makes no holes.
+    keeps_room: bool,
 }
 
 #[derive(Default)]
@@ -149,6 +155,7 @@ impl State {
             in_flight: 0,
             is_detached: false,
             lacks_header: false,
+            keeps_room: false,
         }
     }
 
@@ -167,8 +174,11 @@ impl State {
     /// How many blocks the file should have, so that there are free runs for `missing` blocks more than were
     /// found; `None` if it has enough, and the runs are with other cleaners.
     fn room_wanted(&self, missing: u32) -> Option<u32> {
-        let (end, page) = (self.blocks.end(), self.page_size.blocks());
-        let used = end - self.blocks.free() - self.in_flight;
+        let (end, page, used) = (self.blocks.end(), self.page_size.blocks(), self.used());
+        if self.blocks.holes() > 0 {
+            // They come first.
+            return Some(end);
+        }
         let spare = (used / PAGES_PER_SPARE).max(self.in_flight + missing);
         let wanted = used.saturating_add(spare).saturating_add(page).next_multiple_of(page);
         if wanted > end {
@@ -394,6 +404,7 @@ impl PlaceStore {
             let mut state = self.state.lock();
             state.promised = state.promised.max(pages);
         } else {
+            while self.fill_hole(u32::MAX, &growth)? {}
             self.grow(blocks, &growth)?;
         }
         drop(growth);
@@ -472,7 +483,7 @@ impl PlaceStore {
             match state.room_wanted(missing) {
                 Some(blocks) if !is_full => {
                     drop(state);
-                    let grown = blocks_in_range(blocks).and_then(|()| self.grow(blocks, &self.growth.lock()));
+                    let grown = blocks_in_range(blocks).and_then(|()| self.take_room(missing, blocks));
                     match grown {
                         Ok(()) => {}
                         Err(error) if crate::space::is_no_space(&error) => is_full = true,
@@ -679,7 +690,8 @@ impl PlaceStore {
         let places = state.chunks.iter().flatten().flat_map(|chunk| chunk.image.places.iter());
         let places: Vec<_> = places.filter(|place| !place.is_none()).collect();
         places.iter().for_each(|place| again.take(**place).expect("runs do not overlap"));
-        assert_eq!((again.free(), places.len() as u32), (state.blocks.free(), state.placed));
+        let free = state.blocks.free() + state.blocks.holes();
+        assert_eq!((again.free(), places.len() as u32), (free, state.placed));
         assert_eq!(
             places.iter().filter(|place| place.is_short(self.page_size)).count() as u32,
             state.compressed

@@ -155,7 +155,11 @@ pub(super) fn crash_and_recover_apart(
 }
 
 /// Repair and redo. The world, the end of its log, and how many pages were repaired.
-fn recover(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink) -> Result<(World, Lsn, usize), Error> {
+pub(super) fn recover(
+    fs: Arc<FaultFileSystem>,
+    frames: usize,
+    sink: Sink,
+) -> Result<(World, Lsn, usize), Error> {
     let (world, mut reader) = World::open(fs, frames, sink)?;
     let repaired = world.repair(|space| (space == SPACE).then(|| world.space.file().clone()))?.pages.len();
     let end = world.redo(&mut reader)?;
