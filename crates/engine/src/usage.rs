@@ -111,6 +111,14 @@ impl TableUsage {
         self.add(index.map_or(0, |index| index + 1), access as usize, rows);
     }
 
+    /// Counts a statement that reads one row, by the index of that number, and nothing else of the table.
+    #[inline]
+    pub fn count_point_read(&self, index: usize) {
+        let shard = self.shard();
+        add(shard, index + 1, RowAccess::Fetch as usize, 1);
+        add(shard, self.indexes + 1, TableAccess::Read as usize, 1);
+    }
+
     /// Counts a statement that begins to use the table.
     #[inline]
     pub fn count_use(&self, access: TableAccess) {
@@ -119,10 +127,14 @@ impl TableUsage {
 
     #[inline]
     fn add(&self, place: usize, counter: usize, amount: u64) {
+        add(self.shard(), place, counter, amount);
+    }
+
+    /// The lines of the calling thread's shard.
+    #[inline]
+    fn shard(&self) -> &[Line] {
         let lines = self.lines.get_or_init(|| self.new_lines());
-        if let Some(Line(line)) = lines.get(own_shard() * self.lines_of_shard + place / 2) {
-            line[place % 2][counter].fetch_add(amount, Ordering::Relaxed);
-        }
+        lines.get(own_shard() * self.lines_of_shard..).unwrap_or_default()
     }
 
     /// The sum over the shards.
@@ -173,6 +185,13 @@ impl TableUsage {
     }
 }
 
+#[inline]
+fn add(shard: &[Line], place: usize, counter: usize, amount: u64) {
+    if let Some(Line(line)) = shard.get(place / 2) {
+        line[place % 2][counter].fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +218,8 @@ mod tests {
         let all =
             (0..3).map(|index| usage.counts(Some(index))).fold(AccessCounts::default(), |sum, one| sum + one);
         assert_eq!((all.written(), all.all()), (4 * threads, 9 * threads));
-        usage.count_use(TableAccess::Read);
+        usage.count_point_read(0);
+        assert_eq!(usage.counts(Some(0)).fetched, 5 * threads + 1);
         usage.count_use(TableAccess::Write);
         usage.count_use(TableAccess::Write);
         usage.reset_rows();

@@ -32,10 +32,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-pub use memo::Memo;
+pub use memo::{Found, Known, Memo};
 
 use self::shard::{Rows, Shard};
-use crate::histogram::{Counts, bucket_of};
+use crate::histogram::{Counts, bucket_of, place_of};
 use crate::sums::{Done, Sums};
 
 /// What statements have in common that are counted together.
@@ -76,10 +76,12 @@ pub struct RowId {
 }
 
 impl RowId {
+    #[inline]
     fn packed(self) -> u64 {
         u64::from(self.epoch) << 32 | u64::from(self.index)
     }
 
+    #[inline]
     fn unpacked(packed: u64) -> RowId {
         RowId { epoch: (packed >> 32) as u32, index: packed as u32 }
     }
@@ -90,6 +92,13 @@ impl RowId {
 struct Epochs {
     rows: u32,
     all: u32,
+}
+
+impl Epochs {
+    #[inline]
+    fn unpacked(packed: u64) -> Epochs {
+        Epochs { rows: (packed >> 32) as u32, all: packed as u32 }
+    }
 }
 
 /// The rows of a server.
@@ -172,6 +181,8 @@ struct Lease {
     rows: Arc<Rows>,
     all: Arc<shard::All>,
     epochs: Epochs,
+    /// The same, packed.
+    packed: u64,
     /// Rows of statements that have no plan.
     known: HashMap<Box<[u8]>, (RowId, Arc<Digest>)>,
 }
@@ -185,9 +196,9 @@ impl Drop for Lease {
 }
 
 impl Home {
+    #[inline]
     fn epochs(&self) -> Epochs {
-        let packed = self.epochs.load(Ordering::Acquire);
-        Epochs { rows: (packed >> 32) as u32, all: packed as u32 }
+        Epochs::unpacked(self.epochs.load(Ordering::Acquire))
     }
 
     fn lease(self: &Arc<Self>) -> Lease {
@@ -198,9 +209,10 @@ impl Home {
             shard
         });
         drop(shards);
-        let epochs = self.epochs();
+        let packed = self.epochs.load(Ordering::Acquire);
+        let epochs = Epochs::unpacked(packed);
         let (rows, all) = shard.of_epochs(epochs, self.capacity);
-        Lease { home: Arc::downgrade(self), shard, rows, all, epochs, known: HashMap::new() }
+        Lease { home: Arc::downgrade(self), shard, rows, all, epochs, packed, known: HashMap::new() }
     }
 
     /// What `use_lease` makes of the calling thread's lease, which is one of the current epochs.
@@ -214,7 +226,7 @@ impl Home {
                 *lease = Some(self.lease());
             }
             let lease = lease.as_mut()?;
-            if lease.epochs != self.epochs() {
+            if lease.packed != self.epochs.load(Ordering::Acquire) {
                 self.renew(lease);
             }
             Some(use_lease(lease))
@@ -224,7 +236,8 @@ impl Home {
 
     #[cold]
     fn renew(&self, lease: &mut Lease) {
-        lease.epochs = self.epochs();
+        lease.packed = self.epochs.load(Ordering::Acquire);
+        lease.epochs = Epochs::unpacked(lease.packed);
         (lease.rows, lease.all) = lease.shard.of_epochs(lease.epochs, self.capacity);
         lease.known.clear();
     }
@@ -293,7 +306,7 @@ impl Digests {
     #[inline]
     pub fn add(&self, row: Option<RowId>, done: &Done, text: &[u8], rule: impl FnOnce() -> SampleRule) {
         self.home.with_lease(|lease| {
-            let bucket = bucket_of(done.wait_ns);
+            let bucket = place_of(bucket_of(done.wait_ns));
             lease.all.histogram.add(bucket);
             if let Some(row) = row.filter(|row| row.epoch == lease.epochs.rows) {
                 lease.rows.add(row.index, done, bucket, text, rule);

@@ -84,6 +84,19 @@ pub fn bucket_of(ns: u64) -> usize {
     bucket
 }
 
+/// Where a [`Histogram`] has the count of a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BucketPlace {
+    decade: u8,
+    within: u8,
+}
+
+/// The place of a bucket.
+#[inline]
+pub(crate) fn place_of(bucket: usize) -> BucketPlace {
+    BucketPlace { decade: (bucket / DECADE) as u8, within: (bucket % DECADE) as u8 }
+}
+
 /// Where a bucket begins and ends, in picoseconds.
 pub fn bounds_ps(bucket: usize) -> (u64, u64) {
     let at = |bucket: usize| BOUNDS.from_ps.get(bucket).copied().unwrap_or(u64::MAX);
@@ -99,10 +112,10 @@ pub(crate) struct Histogram {
 impl Histogram {
     /// Counts a time of that bucket. The caller is the only writer.
     #[inline]
-    pub(crate) fn add(&self, bucket: usize) {
-        let Some(decade) = self.decades.get(bucket / DECADE) else { return };
+    pub(crate) fn add(&self, bucket: BucketPlace) {
+        let Some(decade) = self.decades.get(usize::from(bucket.decade)) else { return };
         let counts = decade.get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU64::new(0))));
-        if let Some(count) = counts.get(bucket % DECADE) {
+        if let Some(count) = counts.get(usize::from(bucket.within)) {
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
     }
@@ -191,14 +204,14 @@ mod tests {
     #[test]
     fn quantiles_are_ends_of_buckets() {
         let histogram = Histogram::default();
-        (0..99).for_each(|_| histogram.add(0));
-        histogram.add(bucket_of(1_000_000));
+        (0..99).for_each(|_| histogram.add(place_of(0)));
+        histogram.add(place_of(bucket_of(1_000_000)));
         let mut counts = Counts::default();
         histogram.add_to(&mut counts);
         assert_eq!((counts.total(), counts.of(0)), (100, 99));
         assert_eq!((counts.quantile_ps(950), counts.quantile_ps(990)), (10_000_000, 10_000_000));
         assert_eq!(counts.quantile_ps(999), bounds_ps(bucket_of(1_000_000)).1);
         assert_eq!(Counts::default().quantile_ps(950), 0);
-        histogram.add(BUCKETS);
+        histogram.add(place_of(BUCKETS));
     }
 }

@@ -43,6 +43,29 @@ pub struct Event {
     pub sent_rows: bool,
     /// It is among the last ones, and not only the last one.
     pub is_history: bool,
+    /// [`Ended::source`].
+    pub source: u64,
+}
+
+impl Event {
+    /// Text, digest and default database are these from now on.
+    fn begin(&mut self, ended: &Ended<'_>, most_text: usize) {
+        self.source = ended.source;
+        self.text.clear();
+        self.text.extend_from_slice(ended.text.get(..most_text).unwrap_or(ended.text));
+        // Taking a reference writes to what other sessions of the worker read.
+        let is_same = match (&self.digest, ended.digest) {
+            (Some(kept), Some(digest)) => Arc::ptr_eq(kept, digest),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_same {
+            self.digest = ended.digest.cloned();
+        }
+        if self.schema.as_deref() != ended.schema {
+            self.schema = ended.schema.map(Into::into);
+        }
+    }
 }
 
 /// A statement that ends, as its session tells of it.
@@ -50,15 +73,18 @@ pub struct Ended<'a> {
     /// Its class.
     pub class: Class,
     /// What it did.
-    pub done: Done,
+    pub done: &'a Done,
     /// Its text.
     pub text: &'a [u8],
     /// What it has in common with others.
     pub digest: Option<&'a Arc<Digest>>,
     /// The default database.
     pub schema: Option<&'a str>,
+    /// If not 0, a number by which text, digest and default database are known: two statements with the same
+    /// one have the same.
+    pub source: u64,
     /// The error.
-    pub failure: Option<Failure>,
+    pub failure: Option<&'a Failure>,
     /// What the client was told of its success.
     pub info: &'a str,
     /// It sent rows, or none of those that it found.
@@ -95,12 +121,12 @@ pub struct SessionEvents {
 impl SessionEvents {
     /// A statement has ended.
     #[inline]
-    pub fn add(&mut self, ended: Ended<'_>, keep: Keep) {
+    pub fn add(&mut self, ended: &Ended<'_>, keep: &Keep) {
         self.last_id += 1;
         let class = usize::from(ended.class.0);
         match self.sums.get_mut(class) {
-            Some(Some(sums)) => sums.add(&ended.done),
-            _ => self.add_first(class, &ended.done),
+            Some(Some(sums)) => sums.add(ended.done),
+            _ => self.add_first(class, ended.done),
         }
         if keep.current {
             self.keep(ended, keep);
@@ -118,7 +144,7 @@ impl SessionEvents {
     }
 
     #[inline]
-    fn keep(&mut self, ended: Ended<'_>, keep: Keep) {
+    fn keep(&mut self, ended: &Ended<'_>, keep: &Keep) {
         if self.next >= keep.history.max(1) {
             self.next = 0;
             // There may have been more of them before.
@@ -130,26 +156,17 @@ impl SessionEvents {
         let Some(event) = self.kept.get_mut(self.next) else { return };
         event.id = self.last_id;
         event.class = ended.class;
-        event.done = ended.done;
-        event.text.clear();
-        event.text.extend_from_slice(ended.text.get(..keep.text).unwrap_or(ended.text));
-        // Taking a reference writes to what other sessions of the worker read.
-        let is_same = match (&event.digest, ended.digest) {
-            (Some(kept), Some(digest)) => Arc::ptr_eq(kept, digest),
-            (None, None) => true,
-            _ => false,
-        };
-        if !is_same {
-            event.digest = ended.digest.cloned();
-        }
-        if event.schema.as_deref() != ended.schema {
-            event.schema = ended.schema.map(Into::into);
+        event.done.assign(ended.done);
+        if ended.source == 0 || ended.source != event.source {
+            event.begin(ended, keep.text);
         }
         if event.failure.is_some() || ended.failure.is_some() {
-            event.failure = ended.failure.map(Box::new);
+            event.failure = ended.failure.cloned().map(Box::new);
         }
-        event.info.clear();
-        event.info.push_str(ended.info);
+        if !event.info.is_empty() || !ended.info.is_empty() {
+            event.info.clear();
+            event.info.push_str(ended.info);
+        }
         event.sent_rows = ended.sent_rows;
         event.is_history = keep.history > 0;
         self.next += 1;
@@ -204,20 +221,23 @@ mod tests {
     const KEEP: Keep = Keep { current: true, history: 3, text: 6 };
 
     fn run(events: &mut SessionEvents, text: &str, class: u16, keep: Keep) {
+        run_from(events, text, class, keep, 0);
+    }
+
+    fn run_from(events: &mut SessionEvents, text: &str, class: u16, keep: Keep, source: u64) {
         let failure = text.starts_with('!').then(|| Failure { number: 1064, ..Failure::default() });
-        events.add(
-            Ended {
-                class: Class(class),
-                done: Done::new(10, 10),
-                text: text.as_bytes(),
-                digest: None,
-                schema: Some("s").filter(|_| class > 0),
-                failure,
-                info: "",
-                sent_rows: false,
-            },
-            keep,
-        );
+        let ended = Ended {
+            class: Class(class),
+            done: &Done::new(10, 10),
+            text: text.as_bytes(),
+            digest: None,
+            schema: Some("s").filter(|_| class > 0),
+            source,
+            failure: failure.as_ref(),
+            info: "",
+            sent_rows: false,
+        };
+        events.add(&ended, &keep);
     }
 
     fn kept(events: &SessionEvents) -> Vec<String> {
@@ -255,6 +275,19 @@ mod tests {
             run(&mut events, text, 1, KEEP);
         }
         assert_eq!(kept(&events), ["10 j", "11 k", "12 l"]);
+    }
+
+    #[test]
+    fn statements_of_one_source_are_copied_once() {
+        let mut events = SessionEvents::default();
+        let two = Keep { history: 2, ..KEEP };
+        for (text, source) in [("a", 1), ("b", 2), ("not looked at", 1), ("c", 0), ("d", 0), ("b", 2)] {
+            run_from(&mut events, text, 1, two, source);
+            let is_known = text.len() > 1;
+            let last = events.last().map(|event| event.text.clone());
+            assert_eq!(last.as_deref(), Some(if is_known { &b"a"[..] } else { text.as_bytes() }));
+        }
+        assert_eq!(kept(&events), ["5 d", "6 b"]);
     }
 
     #[test]

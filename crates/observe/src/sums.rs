@@ -43,8 +43,27 @@ pub struct Done {
 
 impl Done {
     /// A statement that took so long and has ended now.
+    #[inline]
     pub fn new(wait_ns: u64, ended_ns: u64) -> Done {
-        Done { wait_ns, ended_ns, ..Done::default() }
+        Done { wait_ns, ended_ns, numbers: [0; NUMBERS], touched: 0 }
+    }
+
+    /// Takes on what another statement has done. Few numbers are not 0: only those are written.
+    #[inline]
+    pub(crate) fn assign(&mut self, other: &Done) {
+        let mut left = self.touched & !other.touched;
+        while left != 0 {
+            if let Some(number) = self.numbers.get_mut(left.trailing_zeros() as usize) {
+                *number = 0;
+            }
+            left &= left - 1;
+        }
+        other.each(|which, amount| {
+            if let Some(number) = self.numbers.get_mut(which) {
+                *number = amount;
+            }
+        });
+        (self.wait_ns, self.ended_ns, self.touched) = (other.wait_ns, other.ended_ns, other.touched);
     }
 
     /// Sets a number.
@@ -216,6 +235,19 @@ mod tests {
         assert_eq!((own.count, own.wait_ns, own.average_ns()), (3, 160, 53));
         assert_eq!((own.min_ns, own.max_ns, own.first_ns, own.last_ns), (20, 90, 1000, 1200));
         assert_eq!((own.get(Number::RowsSent), own.get(Number::Errors)), (7, 0));
+    }
+
+    #[test]
+    fn what_is_taken_on_replaces_all_numbers() {
+        let mut kept = done(50, 1000, 3);
+        kept.set(Number::SortRows, 9);
+        let mut other = done(20, 1100, 0);
+        other.set(Number::SortRows, 2);
+        other.set(Number::CpuTime, 7);
+        for next in [&other, &done(90, 1200, 4), &Done::default()] {
+            kept.assign(next);
+            assert_eq!(&kept, next);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod setup;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
@@ -24,7 +24,7 @@ use palisade_observe::digests::{Digests, SampleRule};
 use palisade_observe::session::{Event, Keep};
 use parking_lot::Mutex;
 
-pub(crate) use collect::{EXECUTE, Observed, outcome, running_event};
+pub(crate) use collect::{EXECUTE, FrequentTexts, Observed, outcome, running_event};
 use setup::Setup;
 
 use crate::variables;
@@ -49,6 +49,12 @@ pub struct Instruments {
     pub digest_length: usize,
     sample_age_ns: AtomicU64,
     began: Instant,
+}
+
+/// A time in nanoseconds, of which there is room for those of 584 years.
+#[inline]
+pub(crate) fn nanos_of(time: Duration) -> u64 {
+    time.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(time.subsec_nanos()))
 }
 
 /// A size of which -1 means that the server decides.
@@ -96,7 +102,7 @@ impl Instruments {
     /// A moment as events have it: nanoseconds since the server began.
     #[inline]
     pub fn ns_of(&self, moment: Instant) -> u64 {
-        moment.saturating_duration_since(self.began).as_nanos() as u64
+        nanos_of(moment.saturating_duration_since(self.began))
     }
 
     /// Microseconds since 1970 at which it was `ns` since the server began, by the clock of now.

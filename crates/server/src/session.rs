@@ -33,7 +33,7 @@ use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Before, Connection, Visit};
 use crate::fault::{self, Panicked};
 use crate::instruments::people::AccountKey;
-use crate::instruments::{self, Observed};
+use crate::instruments::{self, FrequentTexts, Observed};
 use crate::login::{self, Login, Peer};
 use crate::login_pace::{charged, paced};
 use crate::numbered::Numbered;
@@ -209,6 +209,8 @@ pub(crate) struct Conversation {
     pub(crate) parameters: Vec<Value>,
     /// What the session had counted before the statement, while there is a slow query log.
     pub(crate) counted_before: Option<Box<slow::Before>>,
+    /// Texts without a plan that it executes again and again.
+    pub(crate) frequent_texts: FrequentTexts,
 }
 
 impl Conversation {
@@ -234,6 +236,7 @@ impl Conversation {
             formats: Vec::new(),
             parameters: Vec::new(),
             counted_before: None,
+            frequent_texts: FrequentTexts::default(),
         };
         let begun = conversation.enter_database(login.database.as_deref(), output);
         (conversation, begun)
@@ -419,6 +422,7 @@ impl Conversation {
         }
         if before.has(Before::OBSERVED_ANEW) {
             self.session.work.mark(|_, _| ());
+            self.session.executed = None;
         }
         if before.has(Before::SLOW_LOG) {
             let now = slow::Before::of(&self.session, &self.connection);
@@ -461,7 +465,7 @@ impl Conversation {
             if is_observed {
                 let outcome = instruments::outcome(&done, |(completion, _)| completion);
                 let (class, prepared) = (None, None);
-                self.observe(&Observed { class, text: own, begun, took, rows_sent, outcome, prepared });
+                self.observe(&Observed { class, text: own, took, rows_sent, outcome, prepared });
             }
             if self.is_watched() {
                 let error = done.as_ref().err().map_or(0, MysqlError::number);

@@ -120,6 +120,26 @@ const WORK: [Work; COUNT] = [
     Work::SortScan,
 ];
 
+/// Those of which a statement's own are told; see [`WorkDone::mark`].
+const TOLD: u32 = {
+    const KINDS: [Work; 8] = [
+        Work::CreatedTmpDiskTables,
+        Work::SelectFullJoin,
+        Work::SelectFullRangeJoin,
+        Work::SelectRange,
+        Work::SelectScan,
+        Work::SortMergePasses,
+        Work::SortRows,
+        Work::SortScan,
+    ];
+    let (mut bits, mut left) = (0, KINDS.as_slice());
+    while let [first, rest @ ..] = left {
+        bits |= 1 << *first as usize;
+        left = rest;
+    }
+    bits
+};
+
 /// What one session's statements have done.
 #[derive(Debug, Default)]
 pub struct WorkDone {
@@ -129,7 +149,7 @@ pub struct WorkDone {
     fresh: [u64; COUNT],
     /// A bit for each that is not zero there.
     touched: u32,
-    /// A bit for each that was counted since the [mark](Self::mark).
+    /// A bit for each that was counted since the [mark](Self::mark), of those that it tells of.
     since_mark: u32,
     /// What they were at the mark.
     marked: Option<Box<Marked>>,
@@ -149,8 +169,9 @@ struct Marked {
 
 impl WorkDone {
     /// What was counted since the last mark is the statement's that ends now: `take` is told of each kind of
-    /// work, and of the rows examined and the microseconds of waits for locks. The next statement begins
-    /// here. To be called after [`publish`](Self::publish).
+    /// sort, of scan and of join and of temporary tables; the rows examined and the microseconds of waits
+    /// for locks are returned. The next statement begins here. To be called after
+    /// [`publish`](Self::publish).
     #[inline]
     pub fn mark(&mut self, mut take: impl FnMut(Work, u64)) -> (u64, u64) {
         let marked = self.marked.get_or_insert_default();
@@ -189,7 +210,7 @@ impl WorkDone {
 
     /// Tells the server's counters.
     pub fn publish(&mut self) {
-        self.since_mark |= self.touched;
+        self.since_mark |= self.touched & TOLD;
         while self.touched != 0 {
             let which = self.touched.trailing_zeros() as usize;
             self.touched &= self.touched - 1;
@@ -260,8 +281,9 @@ mod tests {
         done.publish();
         done.add(Work::HandlerCommit, 1);
         done.lock_micros += 9;
-        let both = vec![(Work::HandlerCommit, 1), (Work::SortRows, 2)];
-        assert_eq!(statement(&mut done), (both, (0, 9)));
+        done.add(Work::SelectScan, 1);
+        let both = vec![(Work::SelectScan, 1), (Work::SortRows, 2)];
+        assert_eq!(statement(&mut done), (both, (0, 9)), "commits are counted for the session only");
         done.start_over();
         done.add(Work::SortRows, 4);
         assert_eq!(statement(&mut done), (vec![(Work::SortRows, 4)], (0, 0)));

@@ -6,7 +6,7 @@
 
 use palisade_base::Blocked;
 use palisade_catalog::{RowView, Value};
-use palisade_engine::{ReadMode, RowAccess, RowBuf, TableAccess};
+use palisade_engine::{ReadMode, RowBuf};
 use palisade_exec::run::wait_for;
 use palisade_plan::Query;
 use palisade_plan::point::PointPlan;
@@ -58,8 +58,7 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<u64> {
         session.work.add(Work::HandlerReadKey, 1);
-        point.table.usage().count_use(TableAccess::Read);
-        point.table.usage().count(Some(point.index), RowAccess::Fetch, 1);
+        point.table.usage().count_point_read(point.index);
         let found = loop {
             let Some(transaction) = &mut session.transaction else { return Ok(0) };
             let PointBuffers { key, row } = &mut *buffers;

@@ -16,16 +16,43 @@ pub struct Memo {
     others: Mutex<Vec<Arc<Known>>>,
 }
 
+/// A statement in a default database.
 #[derive(Debug)]
-struct Known {
-    digest: Arc<Digest>,
+pub struct Known {
+    /// Its digest.
+    pub digest: Arc<Digest>,
+    /// No other one has this number, nor is it 0.
+    pub number: u64,
     row: AtomicU64,
 }
+
+/// A statement as a [`Memo`] knows it.
+pub enum Found<'a> {
+    /// In the first of its default databases.
+    First(&'a Known),
+    /// In another one.
+    Other(Arc<Known>),
+}
+
+impl std::ops::Deref for Found<'_> {
+    type Target = Known;
+
+    #[inline]
+    fn deref(&self) -> &Known {
+        match self {
+            Found::First(known) => known,
+            Found::Other(known) => known,
+        }
+    }
+}
+
+/// The last number of a [`Known`].
+static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Known {
     /// Its row of the current epoch.
     #[inline]
-    fn row(&self, digests: &Digests) -> RowId {
+    pub fn row(&self, digests: &Digests) -> RowId {
         let row = RowId::unpacked(self.row.load(Ordering::Relaxed));
         match row.epoch == digests.home.epochs().rows {
             true => row,
@@ -40,28 +67,24 @@ impl Known {
         row
     }
 
+    #[inline]
     fn is_of(&self, schema: Option<&str>) -> bool {
         self.digest.schema.as_deref() == schema
     }
 }
 
 impl Memo {
-    /// Calls `take` with the row and digest for a default database; `make` makes the digest when it is not
-    /// known.
+    /// What is known of the statement in a default database; `make` makes the digest when nothing is.
     #[inline]
-    pub fn with<T>(
+    pub fn find(
         &self,
         digests: &Digests,
         schema: Option<&str>,
         make: impl FnOnce() -> Arc<Digest>,
-        take: impl FnOnce(RowId, &Arc<Digest>) -> T,
-    ) -> T {
+    ) -> Found<'_> {
         match self.first.get() {
-            Some(first) if first.is_of(schema) => take(first.row(digests), &first.digest),
-            _ => {
-                let known = self.known(digests, schema, make);
-                take(known.row(digests), &known.digest)
-            }
+            Some(first) if first.is_of(schema) => Found::First(first),
+            _ => Found::Other(self.known(digests, schema, make)),
         }
     }
 
@@ -78,7 +101,8 @@ impl Memo {
         }
         let digest = make();
         let row = AtomicU64::new(digests.home.row(&digest).packed());
-        let known = Arc::new(Known { digest, row });
+        let number = LAST_NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+        let known = Arc::new(Known { digest, number, row });
         if self.first.set(known.clone()).is_err() {
             if others.len() >= MOST {
                 others.remove(0);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{DigestRow, Epochs, Sample, SampleRule, locked};
-use crate::histogram::Histogram;
+use crate::histogram::{BucketPlace, Histogram};
 use crate::sums::{Done, SharedSums};
 
 /// What one thread at a time adds to, and any thread reads.
@@ -71,7 +71,7 @@ impl Rows {
         &self,
         index: u32,
         done: &Done,
-        bucket: usize,
+        bucket: BucketPlace,
         text: &[u8],
         rule: impl FnOnce() -> SampleRule,
     ) {
@@ -96,7 +96,7 @@ impl Rows {
 
 impl Row {
     #[inline]
-    fn add(&self, done: &Done, bucket: usize, text: &[u8], rule: impl FnOnce() -> SampleRule) {
+    fn add(&self, done: &Done, bucket: BucketPlace, text: &[u8], rule: impl FnOnce() -> SampleRule) {
         self.sums.add(done);
         self.histogram.add(bucket);
         // Without a sample none is too young.

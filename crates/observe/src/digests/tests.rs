@@ -94,9 +94,8 @@ fn after_truncate_rows_begin_anew() {
     let memo = Memo::default();
     let make = || Digest::new(Some("s"), b"kept", hash);
     let run = |done: &Done| {
-        memo.with(&digests, Some("s"), make, |row, digest| {
-            digests.add(Some(row), done, &digest.text, || RULE)
-        })
+        let known = memo.find(&digests, Some("s"), make);
+        digests.add(Some(known.row(&digests)), done, &known.digest.text, || RULE);
     };
     run(&Done::new(5, 1));
     execute(&digests, None, "other", &Done::new(7, 1));
@@ -121,22 +120,23 @@ fn after_truncate_rows_begin_anew() {
 #[test]
 fn a_memo_has_a_row_for_each_schema() {
     let (digests, memo) = (Digests::new(100), Memo::default());
+    let mut numbers = std::collections::HashSet::new();
     for _ in 0..2 {
         for schema in [Some("a"), None, Some("b"), Some("a")] {
             let make = || Digest::new(schema, b"x", hash);
-            memo.with(&digests, schema, make, |row, digest| {
-                assert_eq!(digest.schema.as_deref(), schema);
-                digests.add(Some(row), &Done::new(1, 1), b"x", || RULE);
-            });
+            let known = memo.find(&digests, schema, make);
+            assert_eq!(known.digest.schema.as_deref(), schema);
+            digests.add(Some(known.row(&digests)), &Done::new(1, 1), b"x", || RULE);
+            numbers.insert(known.number);
         }
     }
+    assert!(numbers.len() == 3 && !numbers.contains(&0), "{numbers:?}");
     assert_eq!(shown(&digests), ["- x: 2 of 2 ns, x", "a x: 4 of 4 ns, x", "b x: 2 of 2 ns, x"]);
     for number in 0..50 {
         let schema = format!("s{number}");
         let make = || Digest::new(Some(&schema), b"x", hash);
-        memo.with(&digests, Some(&schema), make, |row, _| {
-            digests.add(Some(row), &Done::new(1, 1), b"", || RULE)
-        });
+        let row = memo.find(&digests, Some(&schema), make).row(&digests);
+        digests.add(Some(row), &Done::new(1, 1), b"", || RULE);
     }
     assert_eq!(digests.rows().count(), 53, "rows stay although the memo forgets them");
 }

@@ -1,11 +1,11 @@
 //! A session tells of a statement that has ended.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
 use palisade_observe::class::{self, Class};
-use palisade_observe::digests::{Digest, RowId};
+use palisade_observe::digests::{Digest, Memo, RowId};
 use palisade_observe::session::{Ended, Event, Failure, Keep};
 use palisade_observe::sums::{Done, Number};
 use palisade_parser::ParseOptions;
@@ -15,8 +15,8 @@ use palisade_session::work::Work;
 use palisade_sql::{Completion, Prepared, Session, SqlResult};
 use sha2::{Digest as _, Sha256};
 
-use super::Instruments;
 use super::setup::Consumers;
+use super::{Instruments, nanos_of};
 use crate::connections::Connection;
 use crate::query_logs;
 use crate::session::Conversation;
@@ -27,8 +27,6 @@ pub(crate) struct Observed<'a> {
     pub(crate) class: Option<Class>,
     /// Its text; empty if it has none.
     pub(crate) text: &'a [u8],
-    /// When it began.
-    pub(crate) begun: Instant,
     /// How long it took.
     pub(crate) took: Duration,
     /// Rows sent to the client.
@@ -75,6 +73,7 @@ fn class_of(command: Option<Command>) -> Class {
 }
 
 /// Statements with passwords in their texts, or with statements of their own.
+#[inline]
 fn may_have_secrets(command: Option<Command>, text: &[u8]) -> bool {
     const WORDS: [&[u8]; 2] = [b"IDENTIFIED", b"PASSWORD"];
     match command {
@@ -121,14 +120,22 @@ fn failure_of(error: &MysqlError) -> Failure {
 }
 
 /// A statement's text without what ends it.
+#[inline]
 fn own_text(text: &[u8]) -> &[u8] {
+    if let [first, .., last] = text
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+        && *last != b';'
+    {
+        return text;
+    }
     let end = text.iter().rposition(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b';' | 0));
     text.get(..end.map_or(0, |end| end + 1)).unwrap_or(text).trim_ascii_start()
 }
 
-/// What a statement did. The session's next statement is counted from here.
-fn done_of(session: &mut Session, observed: &Observed<'_>, wait_ns: u64, ended_ns: u64) -> Done {
-    let mut done = Done::new(wait_ns, ended_ns);
+/// Counts what a statement did. The session's next statement is counted from here.
+#[inline]
+fn count(done: &mut Done, session: &mut Session, observed: &Observed<'_>) {
     let (examined, lock_micros) = session.work.mark(|work, amount| {
         let number = match work {
             Work::CreatedTmpDiskTables => Number::CreatedTmpDiskTables,
@@ -161,7 +168,6 @@ fn done_of(session: &mut Session, observed: &Observed<'_>, wait_ns: u64, ended_n
             }
         }
     }
-    done
 }
 
 /// What is looked at of a statement's text in one go.
@@ -214,40 +220,66 @@ pub fn running_event(instruments: &Instruments, connection: &Connection) -> Opti
     })
 }
 
-/// A statement that is told of, but for its digest.
+/// Texts without a plan that are executed again and again: `COMMIT`. A session remembers the rows of some.
+#[derive(Default)]
+pub(crate) struct FrequentTexts {
+    texts: Vec<(Box<[u8]>, Memo)>,
+    /// Which one the next new text replaces.
+    next: usize,
+}
+
+impl FrequentTexts {
+    /// How many are remembered.
+    const MOST: usize = 4;
+    /// Bytes of the longest.
+    const LONGEST: usize = 32;
+
+    /// What is remembered of a text, if it is one of these.
+    fn find(&mut self, command: Option<Command>, text: &[u8]) -> Option<&Memo> {
+        // The digest of any other text may depend on the session's settings.
+        let is_one = matches!(command, Some(Command::Begin | Command::Commit | Command::Rollback));
+        if !is_one || text.len() > Self::LONGEST {
+            return None;
+        }
+        let place = match self.texts.iter().position(|(known, _)| **known == *text) {
+            Some(place) => place,
+            None => self.replace(text),
+        };
+        self.texts.get(place).map(|(_, memo)| memo)
+    }
+
+    #[cold]
+    fn replace(&mut self, text: &[u8]) -> usize {
+        let (place, new) = (self.next, (text.into(), Memo::default()));
+        match self.texts.get_mut(place) {
+            Some(old) => *old = new,
+            None => self.texts.push(new),
+        }
+        self.next = (place + 1) % Self::MOST;
+        place
+    }
+}
+
+/// A statement that is told of.
 struct Told<'a> {
     instruments: &'a Instruments,
     connection: &'a Connection,
     consumers: Consumers,
-    class: Class,
-    done: Done,
-    /// As it is kept: without secrets.
-    text: &'a [u8],
-    schema: Option<&'a str>,
-    failure: Option<Failure>,
-    info: &'a str,
-    sent_rows: bool,
+    row: Option<RowId>,
+    ended: Ended<'a>,
 }
 
 impl Told<'_> {
-    fn tell(self, digest: Option<(RowId, &Arc<Digest>)>) {
-        let Told { instruments, connection, consumers, class, done, text, schema, failure, info, sent_rows } =
-            self;
-        let row = digest.map(|(row, _)| row);
-        instruments.digests.add(row, &done, text, || instruments.sample_rule());
-        let keep = instruments.keep;
-        let keep = Keep {
-            current: consumers.has(Consumers::CURRENT),
-            history: if consumers.has(Consumers::HISTORY) && connection.has_history() {
-                keep.history
-            } else {
-                0
-            },
-            ..keep
-        };
-        let digest = digest.map(|(_, digest)| digest);
+    #[inline]
+    fn tell(&self) {
+        let Told { instruments, connection, consumers, row, ended } = self;
+        instruments.digests.add(*row, ended.done, ended.text, || instruments.sample_rule());
+        let Keep { history, text, .. } = instruments.keep;
+        let has_history = consumers.has(Consumers::HISTORY) && connection.has_history();
+        let current = consumers.has(Consumers::CURRENT);
+        let keep = Keep { current, history: if has_history { history } else { 0 }, text };
         let mut events = connection.events.lock();
-        events.add(Ended { class, done, text, digest, schema, failure, info, sent_rows }, keep);
+        events.add(ended, &keep);
         if consumers.has(Consumers::LONG)
             && let Some(event) = events.last().cloned()
         {
@@ -269,17 +301,17 @@ impl Conversation {
     /// It has ended.
     #[inline(never)]
     pub(crate) fn observe(&mut self, observed: &Observed<'_>) {
-        let Conversation { server, connection, session, .. } = self;
+        let Conversation { server, connection, session, frequent_texts, .. } = self;
         let instruments = &server.host.instruments;
-        connection.ends_statement();
+        let began_ns = connection.ends_statement();
         let executed = session.executed.take();
         let prepared = observed.prepared.or(executed.as_deref());
         let command = session.commands.take_first();
         let class = observed.class.unwrap_or_else(|| class_of(command));
         let (is_enabled, is_timed) = instruments.setup.statements(class);
-        let took_ns = observed.took.as_nanos() as u64;
-        let ended_ns = instruments.ns_of(observed.begun).saturating_add(took_ns);
-        let done = done_of(session, observed, if is_timed { took_ns } else { 0 }, ended_ns);
+        let took_ns = nanos_of(observed.took);
+        let mut done = Done::new(if is_timed { took_ns } else { 0 }, began_ns.saturating_add(took_ns));
+        count(&mut done, session, observed);
         if !is_enabled || !connection.is_instrumented() {
             return;
         }
@@ -299,21 +331,14 @@ impl Conversation {
         let completion = observed.outcome.ok().flatten();
         let (info, sent_rows) =
             completion.map_or(("", false), |completion| (completion.info.as_str(), completion.rows));
-        let told = Told {
-            instruments,
-            connection,
-            consumers,
-            class,
-            done,
-            text: harmless.as_deref().unwrap_or(text),
-            schema,
-            failure,
-            info,
-            sent_rows,
-        };
+        let shown_text = harmless.as_deref().unwrap_or(text);
+        let (failure, done) = (failure.as_ref(), &done);
+        let (digest, source) = (None, 0);
+        let ended = Ended { class, done, text: shown_text, digest, schema, source, failure, info, sent_rows };
+        let mut told = Told { instruments, connection, consumers, row: None, ended };
         let has_digest = !text.is_empty() && class != *FAILED && instruments.digest_length > 0;
         if !has_digest || !consumers.has(Consumers::DIGEST) {
-            return told.tell(None);
+            return told.tell();
         }
         let digested = || {
             let mut digested = Vec::new();
@@ -321,18 +346,25 @@ impl Conversation {
             digest_text_while(text, &options(), instruments.digest_length, &mut digested, &mut allows);
             [prefix(observed.class), &digested].concat()
         };
-        match prepared {
-            Some(prepared) => prepared.observed.with(
-                &instruments.digests,
-                schema,
-                || Digest::new(schema, &digested(), hash),
-                |row, digest| told.tell(Some((row, digest))),
-            ),
-            None => {
-                let found = instruments.digests.find(schema, &digested(), hash);
-                told.tell(found.as_ref().map(|(row, digest)| (*row, digest)));
-            }
+        let memo = match prepared {
+            Some(prepared) => Some(&prepared.observed),
+            None if observed.class.is_none() => frequent_texts.find(command, text),
+            None => None,
+        };
+        if let Some(memo) = memo {
+            let make = || Digest::new(schema, &digested(), hash);
+            let known = memo.find(&instruments.digests, schema, make);
+            told.row = Some(known.row(&instruments.digests));
+            told.ended.digest = Some(&known.digest);
+            // A plan that is kept for a text serves others with other constants.
+            let is_own_text = executed.is_none() && harmless.is_none();
+            told.ended.source = if is_own_text { known.number } else { 0 };
+            return told.tell();
         }
+        let found = instruments.digests.find(schema, &digested(), hash);
+        told.row = found.as_ref().map(|(row, _)| *row);
+        told.ended.digest = found.as_ref().map(|(_, digest)| digest);
+        told.tell();
     }
 
     /// A command without a statement of its own has been executed.
@@ -346,7 +378,6 @@ impl Conversation {
         self.observe(&Observed {
             class: Some(of_command(name)),
             text,
-            begun,
             took: begun.elapsed(),
             rows_sent: 0,
             outcome: error.map_or(Ok(None), Err),
@@ -376,6 +407,8 @@ mod tests {
     fn what_ends_a_statement_is_no_part_of_it() {
         assert_eq!(own_text(b" select 1 ; \n"), b"select 1");
         assert_eq!(own_text(b"; ;"), b"");
+        assert_eq!(own_text(b"do 1;"), b"do 1");
+        assert_eq!(own_text("do 'é'".as_bytes()), "do 'é'".as_bytes());
     }
 
     #[test]
