@@ -44,4 +44,4 @@ pub use op::PageOp;
 pub use page_set::PageSet;
 pub use tree::Tree;
 pub use tree::change::Position;
-pub use tree::scan::{Coming, Direction, Entry, MOST_AHEAD, ScanEnd, Visitor};
+pub use tree::scan::{Coming, Direction, Entry, MOST_AHEAD, Passed, ScanEnd, Visitor};

@@ -26,7 +26,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, TrxId};
-use palisade_btree::{Coming, Entry, ScanEnd, Tree, Visitor};
+use palisade_btree::{Coming, Entry, Passed, ScanEnd, Tree, Visitor};
 use palisade_catalog::key;
 use palisade_txn::entry::CLUSTERED_HEADER;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
@@ -272,6 +272,13 @@ impl RowBatch {
         Version { stamp, newly_locked: false }
     }
 
+    /// The bytes of row `number`.
+    #[inline]
+    pub fn bytes_of(&self, number: usize) -> Option<&[u8]> {
+        let row = self.rows.get(number)?;
+        self.bytes.get(row.from as usize..row.to as usize)
+    }
+
     /// The rows in order.
     pub fn iter(&self) -> impl Iterator<Item = ScannedRow<'_>> {
         (0..self.len()).map(|number| self.row(number))
@@ -306,11 +313,18 @@ impl RowBatch {
         self.rows.push(BatchedRow { from: from as u32, to: (from + len) as u32, version: IN_FRONT });
     }
 
-    /// Makes room for `rows` rows of about `len` bytes in an empty batch.
+    /// Adds a row by its value on a leaf, header and all: its version needs no place of its own.
+    #[inline]
+    fn push_value(&mut self, value: &[u8]) {
+        let from = self.bytes.len() + CLUSTERED_HEADER;
+        self.bytes.extend_from_slice(value);
+        self.push_copied(from, value.len() - CLUSTERED_HEADER);
+    }
+
+    /// Makes room for `rows` rows whose values have about `len` bytes in an empty batch.
     fn make_room(&mut self, rows: usize, len: usize) {
         let rows = rows.min(MAX_ROWS);
         make_room(&mut self.rows, rows);
-        make_room(&mut self.versions, rows);
         make_room(&mut self.bytes, (rows * len).min(LEAF_ROOM));
     }
 
@@ -604,23 +618,32 @@ impl Visitor for Visit<'_> {
         takes
     }
 
-    /// Takes a row whose latest version is the one to be read, but for the last that the batch has room for,
-    /// whose key is noted.
+    /// Takes rows whose latest versions are the ones to be read, but for the last that the batch has room
+    /// for, whose key is noted.
     #[inline]
-    fn take(&mut self, value: &[u8], at: usize) -> bool {
-        let Some((header, row)) = ClusteredHeader::split(value) else { return false };
-        if header.writer >= self.final_below || header.flags != 0 {
-            return false;
+    fn take<'p>(&mut self, entries: impl Iterator<Item = Passed<'p>>) -> Option<usize> {
+        let (final_below, counts, copied) = (self.final_below, self.counts, self.copied);
+        let mut room = self.most.saturating_sub(self.batch.rows.len() + 1);
+        for Passed { index, value, at } in entries {
+            let Some(value) = value else { return Some(index) };
+            let Some((header, row)) = ClusteredHeader::split(value) else { return Some(index) };
+            if header.writer >= final_below || header.flags != 0 {
+                return Some(index);
+            }
+            if counts {
+                *self.counted += 1;
+                continue;
+            }
+            if room == 0 {
+                return Some(index);
+            }
+            room -= 1;
+            match copied.place_of(at + CLUSTERED_HEADER, row.len()) {
+                Some(from) => self.batch.push_copied(from, row.len()),
+                None => self.batch.push_value(value),
+            }
         }
-        if self.counts {
-            *self.counted += 1;
-            return true;
-        }
-        if self.batch.rows.len() + 1 >= self.most {
-            return false;
-        }
-        self.push((row, at + CLUSTERED_HEADER), || header.stamp().into());
-        true
+        None
     }
 
     fn visit(&mut self, mut entry: Entry<'_, '_>) -> ControlFlow<()> {
@@ -657,7 +680,7 @@ impl Visit<'_> {
                 return;
             }
             if self.counts || header.flags & EXTERNAL == 0 {
-                return self.add(entry, &header, row);
+                return self.add(entry, row.len());
             }
         }
         let at = entry.at() + CLUSTERED_HEADER;
@@ -672,23 +695,17 @@ impl Visit<'_> {
     }
 
     /// A row whose latest version is the one to be read.
-    fn add(&mut self, entry: &Entry<'_, '_>, header: &ClusteredHeader, row: &[u8]) {
+    fn add(&mut self, entry: &Entry<'_, '_>, row_len: usize) {
         if self.counts {
             *self.counted += 1;
             return;
         }
         if self.batch.is_empty() && self.copied.len == 0 {
-            self.batch.make_room((1 + entry.ahead()).min(self.most), row.len());
+            self.batch.make_room((1 + entry.ahead()).min(self.most), entry.value().len());
         }
-        self.push((row, entry.at() + CLUSTERED_HEADER), || header.stamp().into());
-    }
-
-    /// Adds a row that begins at this place on the page.
-    #[inline]
-    fn push(&mut self, (row, at): (&[u8], usize), stamp: impl FnOnce() -> RowStamp) {
-        match self.copied.place_of(at, row.len()) {
-            Some(from) => self.batch.push_copied(from, row.len()),
-            None => self.batch.push(row, stamp()),
+        match self.copied.place_of(entry.at() + CLUSTERED_HEADER, row_len) {
+            Some(from) => self.batch.push_copied(from, row_len),
+            None => self.batch.push_value(entry.value()),
         }
     }
 
@@ -728,9 +745,14 @@ impl Visit<'_> {
         }
     }
 
+    /// Keeps the place of a row that begins at this place on the page, and is to be looked up.
     fn postpone(&mut self, row: (&[u8], usize), key: &[u8], wanted: Wanted) {
         self.pending.push(self.batch.rows.len(), key, wanted);
-        self.push(row, RowStamp::default);
+        let (row, at) = row;
+        match self.copied.place_of(at, row.len()) {
+            Some(from) => self.batch.push_copied(from, row.len()),
+            None => self.batch.push(row, RowStamp::default()),
+        }
     }
 }
 

@@ -63,6 +63,56 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
     from == to || to == Charset::Binary || from.is_utf8() && to == Charset::Utf8mb4
 }
 
+/// Whether all columns are strings that are sent as they are, in text and binary rows.
+pub fn are_verbatim(columns: &[ColumnFormat]) -> bool {
+    columns.iter().all(|column| column.is_verbatim)
+}
+
+/// Appends the payload of a text row of strings that are sent [as they are](are_verbatim); `None` is NULL.
+#[inline]
+pub fn encode_text_row_of_strings<'v>(values: impl Iterator<Item = Option<&'v [u8]>>, out: &mut Vec<u8>) {
+    for value in values {
+        match value {
+            Some(text) => put_lenenc_bytes(out, text),
+            None => out.push(NULL),
+        }
+    }
+}
+
+/// The same of a binary row.
+#[inline]
+pub fn encode_binary_row_of_strings<'v>(
+    values: impl ExactSizeIterator<Item = Option<&'v [u8]>>,
+    out: &mut Vec<u8>,
+) {
+    let bitmap = begin_binary_row(values.len(), out);
+    for (position, value) in values.enumerate() {
+        match value {
+            Some(text) => put_lenenc_bytes(out, text),
+            None => set_null(bitmap, position, out),
+        }
+    }
+}
+
+/// Appends what a binary row begins with, and gives the place of its bitmap.
+#[inline]
+fn begin_binary_row(columns: usize, out: &mut Vec<u8>) -> usize {
+    let bitmap = out.len() + 1;
+    match (columns + 2).div_ceil(8) {
+        1 => out.extend_from_slice(&[0, 0]),
+        bytes => out.resize(bitmap + bytes, 0),
+    }
+    bitmap
+}
+
+/// Sets the bit of a column that is NULL.
+#[inline]
+fn set_null(bitmap: usize, position: usize, out: &mut [u8]) {
+    if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
+        *bits |= 1 << ((position + 2) % 8);
+    }
+}
+
 /// Appends the payload of a text row. There must be one value per column.
 #[inline]
 pub fn encode_text_row<'v>(
@@ -182,20 +232,12 @@ pub fn encode_binary_row<'v>(
     out: &mut Vec<u8>,
 ) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
-    let bitmap = out.len() + 1;
-    match (columns.len() + 2).div_ceil(8) {
-        1 => out.extend_from_slice(&[0, 0]),
-        bytes => out.resize(bitmap + bytes, 0),
-    }
+    let bitmap = begin_binary_row(columns.len(), out);
     for (position, column) in columns.iter().enumerate() {
         let Some(value) = values.next() else { return };
         match value {
             ValueRef::Bytes(text) if column.is_verbatim => put_lenenc_bytes(out, text),
-            ValueRef::Null => {
-                if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
-                    *bits |= 1 << ((position + 2) % 8);
-                }
-            }
+            ValueRef::Null => set_null(bitmap, position, out),
             _ => put_binary_value(column, &value, out),
         }
     }

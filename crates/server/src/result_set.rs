@@ -11,7 +11,10 @@ use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, Collation, CollationId, RowView, SqlType, ValueRef};
 use palisade_engine::RowBatch;
 use palisade_protocol::response::{ColumnDefinition, encode_eof};
-use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
+use palisade_protocol::row::{
+    ColumnFormat, are_verbatim, encode_binary_row, encode_binary_row_of_strings, encode_text_row,
+    encode_text_row_of_strings,
+};
 use palisade_protocol::wire::put_lenenc_int;
 use palisade_protocol::{Capabilities, Input, Output, Status};
 use palisade_session::sink::{RowNumbers, StoredRows};
@@ -113,6 +116,12 @@ impl<'a> PacketSink<'a> {
             Protocol::Text => encode_text_row(self.formats, values, out),
             Protocol::Binary => encode_binary_row(self.formats, values, out),
         }
+        self.end_row(start)
+    }
+
+    /// The packet that began there is a row, if it is not too long.
+    #[inline]
+    fn end_row(&mut self, start: usize) -> SqlResult<()> {
         if self.output.payload_len(start) > self.style.max_packet {
             self.output.end_unfinished_packet();
             return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
@@ -226,13 +235,40 @@ impl PacketSink<'_> {
         batch: &RowBatch,
         numbers: impl Iterator<Item = usize>,
     ) -> SqlResult<usize> {
+        // Strings that are sent as they are need to know nothing of their columns.
+        let are_strings =
+            plain.are_texts() && are_verbatim(self.formats) && types.len() == self.formats.len();
+        match self.style.protocol {
+            Protocol::Text if are_strings => self.put_plain(plain, batch, numbers, |this, row| {
+                let start = this.output.begin_packet();
+                encode_text_row_of_strings(plain.texts(row), this.output.payload());
+                this.end_row(start)
+            }),
+            Protocol::Binary if are_strings => self.put_plain(plain, batch, numbers, |this, row| {
+                let start = this.output.begin_packet();
+                encode_binary_row_of_strings(plain.texts(row), this.output.payload());
+                this.end_row(start)
+            }),
+            _ => self.put_plain(plain, batch, numbers, |this, row| this.put_row(plain.values(types, row))),
+        }
+    }
+
+    /// The same, each row by `put`.
+    #[inline]
+    fn put_plain(
+        &mut self,
+        plain: &PlainColumns,
+        batch: &RowBatch,
+        numbers: impl Iterator<Item = usize>,
+        mut put: impl FnMut(&mut Self, &[u8]) -> SqlResult<()>,
+    ) -> SqlResult<usize> {
         let mut taken = 0;
         for number in numbers {
-            let row = batch.row(number).row;
-            if !plain.are_in(row) || self.wants_flush() {
+            let Some(row) = batch.bytes_of(number).filter(|row| plain.are_in(row)) else { break };
+            if self.wants_flush() {
                 break;
             }
-            self.put_row(plain.values(types, row))?;
+            put(self, row)?;
             taken += 1;
         }
         Ok(taken)

@@ -7,7 +7,7 @@ use palisade_base::prng::{Prng, test_seed};
 
 use super::harness::{Store, at_other_sizes, page_bytes, with_cleaner};
 use crate::verify::{verify_space, verify_tree};
-use crate::{Coming, Direction, Entry, ScanEnd, Tree, Visitor, max_entry, max_key};
+use crate::{Coming, Direction, Entry, Passed, ScanEnd, Tree, Visitor, max_entry, max_key};
 
 pub(crate) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -158,12 +158,14 @@ impl Visitor for Taken {
         true
     }
 
-    fn take(&mut self, value: &[u8], at: usize) -> bool {
-        if self.values.len() % 5 == 4 {
-            return false;
+    fn take<'p>(&mut self, entries: impl Iterator<Item = Passed<'p>>) -> Option<usize> {
+        for Passed { index, value, at } in entries {
+            if self.values.len() % 5 == 4 {
+                return Some(index);
+            }
+            self.add(value.expect("it is on the page"), at);
         }
-        self.add(value, at);
-        true
+        None
     }
 
     fn visit(&mut self, entry: Entry<'_, '_>) -> std::ops::ControlFlow<()> {

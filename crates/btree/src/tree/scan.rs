@@ -84,14 +84,14 @@ impl<'p> Entries<'p> {
     #[inline(never)]
     fn pass(&self, slots: &mut Slots, direction: Direction, visitor: &mut impl Visitor) -> Option<usize> {
         let node = self.node;
-        while let Some(index) = slots.next(direction) {
+        let passed = |index: usize| {
             let slot = node.slot(index);
-            match node.value_of(&slot) {
-                Some(value) if visitor.take(value, slot.value()) => {}
-                _ => return Some(index),
-            }
+            Passed { index, value: node.value_of(&slot), at: slot.value() }
+        };
+        match direction {
+            Direction::Forward => visitor.take(slots.visited.by_ref().map(passed)),
+            Direction::Backward => visitor.take(slots.visited.by_ref().rev().map(passed)),
         }
-        None
     }
 }
 
@@ -99,6 +99,16 @@ impl<'p> Entries<'p> {
 pub struct Coming<'p> {
     node: NodeView<'p, Page>,
     slots: std::ops::Range<usize>,
+}
+
+/// An entry that a visitor may take by its value.
+pub struct Passed<'p> {
+    /// Its number on the leaf.
+    pub index: usize,
+    /// Its value; `None` if it lies outside the page, which is told when the entry is visited.
+    pub value: Option<&'p [u8]>,
+    /// Where on the page the value begins.
+    pub at: usize,
 }
 
 /// Entries that are not worth being copied together, if there are no more of them.
@@ -191,11 +201,11 @@ pub trait Visitor {
         false
     }
 
-    /// Takes an entry by its value, which begins at this place on the page, if that tells all there is to
-    /// know. False if it is to be visited.
+    /// Takes entries as long as their values tell all there is to know. Gives the number of the first one
+    /// that is to be visited.
     #[inline]
-    fn take(&mut self, _value: &[u8], _at: usize) -> bool {
-        false
+    fn take<'p>(&mut self, mut entries: impl Iterator<Item = Passed<'p>>) -> Option<usize> {
+        entries.next().map(|first| first.index)
     }
 
     /// Visits an entry, and says whether to go on.

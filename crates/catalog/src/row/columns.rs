@@ -107,6 +107,12 @@ impl PlainColumns {
         u32::from_le_bytes(*first) & HEADER_MASK == self.header && self.variable as usize + texts == row.len()
     }
 
+    /// Whether all of these rows are plain.
+    #[inline]
+    pub fn are_in_all(&self, rows: &[&[u8]]) -> bool {
+        rows.iter().all(|row| self.are_in(row))
+    }
+
     /// Whether a column is NULL.
     #[inline]
     pub fn is_null(&self, number: usize, row: &[u8]) -> bool {
@@ -150,6 +156,21 @@ impl PlainColumns {
     ) -> impl ExactSizeIterator<Item = ValueRef<'r>> {
         let places = self.places.iter().zip(types);
         places.map(|(place, ty)| value_of(self.field_at(place, row), ty).unwrap_or(ValueRef::Null))
+    }
+
+    /// Whether all columns are of variable width: their values are the bytes of their fields.
+    pub fn are_texts(&self) -> bool {
+        self.places.iter().all(|place| matches!(place.at, At::Variable { .. }))
+    }
+
+    /// The values of all columns, which [are texts](Self::are_texts); `None` for NULL, and where the row is
+    /// damaged.
+    #[inline]
+    pub fn texts<'r>(&'r self, row: &'r [u8]) -> impl ExactSizeIterator<Item = Option<&'r [u8]>> {
+        self.places.iter().map(|place| match self.field_at(place, row) {
+            Field::Variable(text) => Some(text),
+            _ => None,
+        })
     }
 
     /// Appends what `make` makes of a column of fixed width of each row: of its bytes as a number, so that

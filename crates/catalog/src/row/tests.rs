@@ -41,6 +41,15 @@ fn plain_rows_are_read_as_views_are() {
                 continue;
             }
             plain_rows += 1;
+            assert!(columns.are_in_all(&[&bytes, &bytes]) && !columns.are_in_all(&[&bytes, b""]));
+            if columns.are_texts() {
+                let texts = numbers.iter().enumerate().filter(|(_, number)| number.is_some());
+                let views = texts.map(|(column, _)| match row.field(column) {
+                    Field::Variable(text) => Some(text),
+                    _ => None,
+                });
+                assert!(columns.texts(&bytes).eq(views));
+            }
             for (column, number) in numbers.iter().enumerate() {
                 let Some(number) = *number else {
                     assert_eq!(row.field(column), Field::Null);

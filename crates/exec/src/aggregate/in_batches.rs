@@ -225,11 +225,9 @@ impl Batched {
         let mut rows = Vec::with_capacity(range.len());
         self.selected.clear();
         if let Sieve::None = sieve {
-            for row in batch.rows(range.clone()) {
-                if !self.columns.are_in(row) {
-                    return false;
-                }
-                rows.push(row);
+            rows.extend(batch.rows(range.clone()));
+            if !self.columns.are_in_all(&rows) {
+                return false;
             }
             self.selected.extend(range);
         } else {

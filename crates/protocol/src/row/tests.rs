@@ -47,6 +47,25 @@ fn numbers_and_strings_in_text() {
 }
 
 #[test]
+fn rows_of_strings_are_those_of_their_columns() {
+    let long = [b'x'; 300];
+    let strings = [Some(&b"hi"[..]), None, Some(b""), Some(&long), None, Some(b"a"), None, None, Some(b"b")];
+    for count in 0..=strings.len() {
+        let columns = vec![format(varchar(900)); count];
+        assert!(are_verbatim(&columns));
+        let strings = strings.into_iter().take(count).collect::<Vec<_>>();
+        let values = strings.iter().map(|text| text.map_or(ValueRef::Null, ValueRef::Bytes));
+        let (mut by_column, mut by_string) = (Vec::new(), Vec::new());
+        encode_text_row(&columns, values.clone(), &mut by_column);
+        encode_binary_row(&columns, values, &mut by_column);
+        encode_text_row_of_strings(strings.iter().copied(), &mut by_string);
+        encode_binary_row_of_strings(strings.iter().copied(), &mut by_string);
+        assert_eq!(by_string, by_column, "{count} columns");
+    }
+    assert!(!are_verbatim(&[format(varchar(900)), format(tiny())]));
+}
+
+#[test]
 fn dates_and_times_in_text_show_the_digits_of_their_type() {
     assert_eq!(text(SqlType::DateTime { fsp: 0 }, ValueRef::DateTime(moment(5))), b"\x132026-11-21 09:08:07");
     assert_eq!(
