@@ -43,6 +43,7 @@ pub mod grouped;
 mod intersection;
 pub mod join;
 pub mod kept;
+mod locked_union;
 pub mod loose;
 mod noted;
 mod packed;
@@ -94,6 +95,7 @@ pub enum State {
     SkipScan(Box<skip::SkipState>),
     IndexMerge { inputs: Vec<State>, at: usize },
     Intersection(Box<intersection::IntersectionState>),
+    LockedUnion(Box<locked_union::LockedUnionState>),
     Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
     NestedLoop(Box<join::NestedLoopState>),
@@ -168,7 +170,11 @@ impl State {
                 let inputs = inputs.iter().map(State::new).collect();
                 State::Intersection(Box::new(intersection::IntersectionState::new(inputs)))
             }
-            Operator::IndexMerge { inputs, .. } => {
+            Operator::IndexMerge { inputs, kind: Merge::LockedUnion, .. } => {
+                let inputs = inputs.iter().map(State::new).collect();
+                State::LockedUnion(Box::new(locked_union::LockedUnionState::new(inputs)))
+            }
+            Operator::IndexMerge { inputs, kind: Merge::Union, .. } => {
                 State::IndexMerge { inputs: inputs.iter().map(new).collect(), at: 0 }
             }
             Operator::Virtual { .. } => State::Virtual(Box::default()),
@@ -234,6 +240,7 @@ impl State {
                 *at = 0;
             }
             State::Intersection(state) => state.reset(),
+            State::LockedUnion(state) => state.reset(),
             State::Virtual(state) => state.reset(),
             State::Values { next } => *next = 0,
             State::NestedLoop(state) => state.reset(),
@@ -401,6 +408,7 @@ impl State {
                 Ok(false)
             }
             (State::Intersection(state), Operator::IndexMerge { inputs, .. }) => state.next(cx, inputs),
+            (State::LockedUnion(state), Operator::IndexMerge { inputs, .. }) => state.next(cx, inputs),
             (State::Virtual(state), Operator::Virtual { slot, table, filter, read, .. }) => {
                 let (slot, filter) = (*slot, filter.as_ref());
                 state.next(cx, virtual_table::Reading { slot, table, filter, read })
@@ -421,25 +429,25 @@ impl State {
 }
 
 /// Places the next row of those that `next_row` gives that passes the filter in the slot; false if there is
-/// none. `current` is the row that is being looked at. May ask to wait.
+/// none. `is_placed` says that the row there has not been tested yet. May ask to wait.
 fn next_passing<'a>(
     cx: &mut ExecContext<'_, 'a>,
-    current: &mut Option<KeptRow>,
+    is_placed: &mut bool,
     (slot, filter): (usize, Option<&Expr>),
     mut next_row: impl FnMut(&mut ExecContext<'_, 'a>) -> SqlAttempt<Option<KeptRow>>,
 ) -> SqlAttempt<bool> {
     loop {
-        if current.is_none() {
+        if !*is_placed {
             cx.take_turns(1)?;
-            *current = next_row(cx)?;
+            let Some(row) = next_row(cx)? else { return Ok(false) };
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row);
+            *is_placed = true;
         }
-        let Some(row) = &*current else { return Ok(false) };
-        *cx.state.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         let passes = match filter {
             Some(filter) => cx.evaluate(|cx| filter.holds(cx))?,
             None => true,
         };
-        *current = None;
+        *is_placed = false;
         if passes {
             return Ok(true);
         }

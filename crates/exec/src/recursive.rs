@@ -56,8 +56,8 @@ pub struct RecursiveState {
     complete: bool,
     /// Rows that have been passed over.
     passed: usize,
-    /// The row that is being looked at.
-    current: Option<KeptRow>,
+    /// The row in the slot has not been tested yet.
+    is_placed: bool,
 }
 
 impl RecursiveState {
@@ -83,7 +83,7 @@ impl RecursiveState {
             has_ended: false,
             complete: false,
             passed: 0,
-            current: None,
+            is_placed: false,
         }
     }
 
@@ -91,7 +91,7 @@ impl RecursiveState {
     pub fn reset(&mut self, correlated: bool) {
         if self.complete && !correlated && self.streams == Some(false) {
             self.rows.rewind();
-            (self.passed, self.current) = (0, None);
+            (self.passed, self.is_placed) = (0, false);
         } else {
             *self = RecursiveState::new(self.readings);
         }
@@ -107,9 +107,9 @@ impl RecursiveState {
     ) -> SqlAttempt<bool> {
         let has_effects = || cx.execution.plan.as_ref().is_some_and(|plan| plan.has_effects);
         if *self.streams.get_or_insert_with(|| self.readings == Readings::Whole && !has_effects()) {
-            let mut current = self.current.take();
-            let found = next_passing(cx, &mut current, (slot, filter), |cx| self.next_that_comes(cx, plan));
-            self.current = current;
+            let mut is_placed = self.is_placed;
+            let found = next_passing(cx, &mut is_placed, (slot, filter), |cx| self.next_that_comes(cx, plan));
+            self.is_placed = is_placed;
             return found;
         }
         while !self.complete {
@@ -122,7 +122,7 @@ impl RecursiveState {
             self.passed += 1;
         }
         let rows = &mut self.rows;
-        next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
+        next_passing(cx, &mut self.is_placed, (slot, filter), |_| rows.next_row())
     }
 
     /// The next row, which is not kept.
@@ -245,8 +245,8 @@ impl RecursiveState {
 #[derive(Debug, Default)]
 pub struct WorkingState {
     cursor: RowCursor,
-    /// The row that is being looked at.
-    current: Option<KeptRow>,
+    /// The row in the slot has not been tested yet.
+    is_placed: bool,
 }
 
 impl WorkingState {
@@ -264,7 +264,7 @@ impl WorkingState {
         filter: Option<&Expr>,
     ) -> SqlAttempt<bool> {
         let cursor = &mut self.cursor;
-        next_passing(cx, &mut self.current, (slot, filter), |cx| {
+        next_passing(cx, &mut self.is_placed, (slot, filter), |cx| {
             cursor.next_row(cx.execution.working.at(table)?)
         })
     }

@@ -255,7 +255,7 @@ pub struct DerivedState {
     streams: Option<bool>,
     /// The values of the row that is given as it comes.
     values: Vec<Value>,
-    /// It is in place, and being looked at.
+    /// A row is in place, and being looked at.
     is_placed: bool,
     rows: RowList,
     /// The query has no more rows.
@@ -264,8 +264,6 @@ pub struct DerivedState {
     stale: bool,
     /// A row of the query is in place, not computed yet.
     pending: bool,
-    /// The row that is being looked at.
-    current: Option<KeptRow>,
 }
 
 impl DerivedState {
@@ -282,14 +280,12 @@ impl DerivedState {
             complete: false,
             stale: false,
             pending: false,
-            current: None,
         }
     }
 
     /// Before the first row; the rows are kept unless they depend on outer rows.
     pub fn reset(&mut self) {
         self.rows.rewind();
-        self.current = None;
         self.stale = true;
         self.is_placed = false;
     }
@@ -339,7 +335,7 @@ impl DerivedState {
             cx.take_turns(1)?;
         }
         let rows = &mut self.rows;
-        next_passing(cx, &mut self.current, (slot, filter), |_| rows.next_row())
+        next_passing(cx, &mut self.is_placed, (slot, filter), |_| rows.next_row())
     }
 
     /// The next row, which is not kept.

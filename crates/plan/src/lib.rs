@@ -341,6 +341,8 @@ pub enum Operator {
 pub enum Merge {
     /// The rows of one scan after those of the other; none is in two of them.
     Union,
+    /// The same of scans that lock what they find: a row that is in several of them is given once.
+    LockedUnion,
     /// The rows that all scans but the last have entries of, each of these in a slot of its own and in the
     /// order of the primary key. The last one reads a row by that key.
     Intersection,

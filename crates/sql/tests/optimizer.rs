@@ -365,6 +365,52 @@ fn rows_that_two_indexes_have_in_common_are_read_by_both() {
 }
 
 #[test]
+fn rows_of_either_index_are_locked_and_changed_once() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut client = database();
+    let rows = || (0..8000).map(|id| format!("({id},{},{},0)", id / 4, id % 2000));
+    for table in ["u", "w"] {
+        let keys = "KEY ka (a), KEY kb (b)";
+        done(&mut client, &format!("CREATE TABLE {table} (id INT PRIMARY KEY, a INT, b INT, v INT, {keys})"));
+        insert(&mut client, table, rows());
+    }
+    let explained =
+        |client: &mut Client, text: &str| client.run(&format!("EXPLAIN FORMAT=TRADITIONAL {text}"));
+    for (text, merge) in [
+        ("UPDATE u SET v = 1 WHERE a = 5 OR b = 21", "Using union(ka,kb)"),
+        ("UPDATE u SET a = 1 WHERE a = 5 OR b > 1998", "Using sort_union(ka,kb)"),
+        ("DELETE FROM u WHERE a BETWEEN 3 AND 4 OR b = 21", "Using sort_union(ka,kb)"),
+        ("SELECT v FROM u WHERE a = 5 OR b = 21 FOR UPDATE", "Using union(ka,kb)"),
+        ("SELECT v FROM u WHERE (a = 5 OR b = 21) AND v < 9 FOR SHARE", "Using union(ka,kb)"),
+    ] {
+        let table = explained(&mut client, text);
+        assert!(table.contains(merge), "{text}: {table}");
+    }
+    for change in [
+        "UPDATE t SET v = v + 1 WHERE a = 5 OR b = 21",
+        "UPDATE t SET a = a + 1, v = v + 10 WHERE a = 5 OR b = 21",
+        "UPDATE t SET b = 21, v = v + 100 WHERE b = 21 OR a = 9",
+        "UPDATE t SET id = id + 10000, v = 7 WHERE a = 11 OR b = 45 OR id = 7777",
+        "UPDATE t SET v = 8 WHERE (a < 2 OR b IN (5, 6, 1999)) AND id % 2 = 1",
+        "DELETE FROM t WHERE a BETWEEN 100 AND 101 OR b = 401",
+        "DELETE FROM t WHERE a = 120 OR b = 481 ORDER BY id DESC LIMIT 3",
+    ] {
+        let by_indexes = client.run(&change.replace(" t ", " u "));
+        let one_by_one = change.replacen(" t ", " w IGNORE INDEX (ka, kb) ", 1);
+        // DELETE takes no such hint.
+        let one_by_one = match change.starts_with("DELETE") {
+            true => change.replace(" t ", " w "),
+            false => one_by_one,
+        };
+        assert_eq!(by_indexes, client.run(&one_by_one), "{change}");
+        let [all, others] = ["u", "w"].map(|table| client.run(&format!("SELECT * FROM {table} ORDER BY id")));
+        assert_eq!(all, others, "{change}");
+    }
+    let locked = client.run("SELECT id FROM u WHERE a = 200 OR b = 801 ORDER BY id FOR UPDATE");
+    assert_eq!(locked, client.run("SELECT id FROM u WHERE a = 200 OR b = 801 ORDER BY id"));
+}
+
+#[test]
 fn a_condition_that_a_parameter_leaves_out_is_none() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut client = database();

@@ -13,6 +13,9 @@ use crate::{ExecContext, KeptRow};
 /// Part of an operator's memory that rows take before they are written, once there is a file.
 const WAITING_OF_MEMORY: usize = 64;
 
+/// How often it is looked at how much memory there may be, until that is used up.
+const LOOKS: usize = 256;
+
 /// About how many bytes a row takes beside its values.
 const OF_ROW: usize = 64 + size_of::<KeptRow>();
 
@@ -25,6 +28,8 @@ pub struct RowList {
     bytes: usize,
     /// How many of them have been given to the file.
     written: usize,
+    /// So many bytes of rows may be in memory without another look at how many those may be.
+    allowed: usize,
     file: Option<Box<SpillFile>>,
     /// What is in the file, once all rows are.
     run: Run,
@@ -77,12 +82,17 @@ impl RowList {
     /// Is called after each row that was added: goes to the file if there are too many. May ask to wait, and
     /// is called again then before anything else.
     pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
+        if self.bytes <= self.allowed {
+            return Ok(());
+        }
         let memory = cx.session.operator_memory(cx.session.variables.tmp_table_size);
         // Once there is a file, few rows wait for it.
         let most = if self.file.is_some() { memory / WAITING_OF_MEMORY } else { memory };
         if self.written == 0 && self.bytes <= most {
+            self.allowed = most.min(self.bytes + most / LOOKS);
             return Ok(cx.session.charge(self.bytes)?);
         }
+        self.allowed = 0;
         if self.file.is_none() {
             cx.execution.work.add(Work::CreatedTmpDiskTables, 1);
             cx.execution.work.add(Work::CreatedTmpFiles, 1);

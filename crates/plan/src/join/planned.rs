@@ -17,6 +17,7 @@ use crate::note::{self, Estimate, Reading};
 use crate::virtual_read::VirtualRead;
 use crate::{Access, JoinKind, Merge, Operator};
 use palisade_catalog::SqlType;
+use palisade_engine::ReadMode;
 use palisade_expr::func::Purity;
 use palisade_expr::{Comparison, Domain, Expr, Node};
 
@@ -463,7 +464,11 @@ impl<'t> Planned<'t> {
             Shape::Union { leaf, branches, rows } => {
                 let of_branch = |branch: &Branch| scan(leaf, &branch.access, &branch.filter, branch.rows);
                 let inputs = branches.iter().map(of_branch).collect();
-                Operator::IndexMerge { inputs, kind: Merge::Union, rows: *rows }
+                let kind = match leaf.mode {
+                    ReadMode::Snapshot => Merge::Union,
+                    _ => Merge::LockedUnion,
+                };
+                Operator::IndexMerge { inputs, kind, rows: *rows }
             }
             Shape::Intersection { leaf, inputs, filter, rows } => {
                 let of_entries = |entries: &Entries| {

@@ -10,18 +10,22 @@
 //! A row for which several branches hold is given by the first of them: the scan of each branch leaves out
 //! the rows for which an earlier one holds, so that no row comes twice and none has to be remembered. That
 //! takes conditions that stay what they are, so none that reads a user variable, which the statement may set;
-//! and one state of the data for all scans, so rows that are locked or changed are not read so. READ
-//! UNCOMMITTED has no such state: a row that another session changes meanwhile may come twice there, or not
-//! at all, as with any scan.
+//! and one state of the data for all scans. READ UNCOMMITTED has no such state: a row that another session
+//! changes meanwhile may come twice there, or not at all, as with any scan.
+//!
+//! Scans that lock have no such state either, but what they have found stays what it is: each branch reads
+//! all of its rows, and those that were given before are told by their primary keys
+//! ([`LockedUnion`](crate::Merge::LockedUnion)). So an UPDATE, a DELETE or a locking SELECT with such a condition locks what it finds, and
+//! not the table.
 
 use std::rc::Rc;
 
 use super::path::Reading;
 use super::planned::{Planned, Pool, Shape};
 use super::{Planning, UNITS_A_CONDITION, WantedOrder};
-use crate::Access;
 use crate::logical::TableLeaf;
 use crate::premise::Premise;
+use crate::{Access, cost};
 use palisade_catalog::SqlType;
 use palisade_expr::{Expr, Node, Truth};
 
@@ -50,7 +54,7 @@ impl<'t> Planning<'_, '_, 't> {
         least: f64,
     ) -> Option<Planned<'t>> {
         let is_departure = self.outline().is_some_and(|outline| !outline.merges(leaf.slot));
-        if reading.locks || reading.table.indexes.len() < 2 || is_departure {
+        if reading.table.indexes.len() < 2 || is_departure {
             return None;
         }
         let mut best: Option<Planned<'t>> = None;
@@ -66,7 +70,8 @@ impl<'t> Planning<'_, '_, 't> {
             let Some((branches, cost)) = self.branches(leaf, reading, parts, &rest) else { continue };
             self.premises_of_branches(leaf, &branches);
             let found = found.min(branches.iter().map(|branch| branch.rows).sum());
-            let cost = cost + self.arranging(wanted, false, found);
+            let keys = if reading.locks { found * cost::MERGED_ENTRY } else { 0.0 };
+            let cost = cost + keys + self.arranging(wanted, false, found);
             if cost < best.as_ref().map_or(least, |best| best.cost) {
                 let shape = Rc::new(Shape::Union { leaf, branches, rows: found });
                 best = Some(Planned { shape, rows: found, cost, again: cost, startup: 0.0, ordered: false });
@@ -96,6 +101,7 @@ impl<'t> Planning<'_, '_, 't> {
             };
             let own = terms.iter().map(|term| self.conjunct(term.clone()));
             let mut pool: Pool = own.chain(rest.iter().cloned()).chain(earlier.iter().cloned()).collect();
+            let locks = reading.locks;
             let reading = Reading { pool: &pool, ..*reading };
             let mut paths = self.candidates(leaf, &reading, None);
             paths.retain(|path| path.is_narrowed() && self.may_merge(leaf, &path.access));
@@ -109,6 +115,9 @@ impl<'t> Planning<'_, '_, 't> {
             let (rows, is_looked_at) = (path.rows, path.is_looked_at);
             let access = path.take(&mut pool);
             branches.push(Branch { access, filter: pool, rows, is_looked_at });
+            if locks {
+                continue;
+            }
             let node = Node::Is { operand: Box::new(part.clone()), truth: Truth::True, negated: true };
             earlier.push(self.conjunct(Expr::computed(node, SqlType::BIGINT, false)));
         }

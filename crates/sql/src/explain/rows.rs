@@ -375,8 +375,8 @@ pub(super) fn merge_of(inputs: &[Operator], kind: Merge) -> String {
     }
     let name = match kind {
         Merge::Intersection => "intersect",
-        Merge::Union if is_sorted => "union",
-        Merge::Union => "sort_union",
+        Merge::Union | Merge::LockedUnion if is_sorted => "union",
+        Merge::Union | Merge::LockedUnion => "sort_union",
     };
     format!("{name}({})", names.join(","))
 }

@@ -405,6 +405,7 @@ fn moves(operator: &Operator, target: &Target) -> bool {
                 })
         }
         Operator::Filter { input, .. } | Operator::Noted { input, .. } => moves(input, target),
+        Operator::IndexMerge { inputs, .. } => inputs.iter().any(|input| moves(input, target)),
         _ => true,
     }
 }
