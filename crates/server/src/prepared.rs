@@ -181,7 +181,7 @@ impl Conversation {
                     let outcome = instruments::outcome(&done, |completion| completion);
                     let (class, prepared) = (Some(*instruments::EXECUTE), Some(&*prepared));
                     let text = prepared.map_or(&[][..], |prepared| prepared.text());
-                    self.observe(&Observed { class, text, begun, took, rows_sent, outcome, prepared });
+                    self.observe(&Observed { class, text, took, rows_sent, outcome, prepared });
                 }
                 if self.is_watched() {
                     let error = done.as_ref().err().map_or(0, MysqlError::number);
