@@ -20,6 +20,9 @@ use crate::view::SessionView;
 /// The name of information_schema.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
+/// The name of performance_schema.
+pub const PERFORMANCE_SCHEMA: &str = "performance_schema";
+
 /// The schema of the server's own tables, which are stored ones.
 pub const SYSTEM_SCHEMA: &str = "mysql";
 
@@ -43,7 +46,7 @@ pub trait DictionaryTables: Sync {
 }
 
 /// The schemas that exist without being in the dictionary.
-pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, "performance_schema"];
+pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, PERFORMANCE_SCHEMA];
 
 /// Whether a name is one of [`VIRTUAL`].
 pub fn is_virtual_name(name: &str) -> bool {

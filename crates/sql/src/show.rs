@@ -17,18 +17,21 @@ mod absent;
 pub mod answer;
 pub mod create;
 pub mod information_schema;
+mod performance_keys;
 mod picks;
 pub mod privileges;
 pub(crate) mod profile;
 
-use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
+use palisade_base::error_catalogue::{
+    ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, Schema, SqlType, Value};
 use palisade_engine::{Engine, Table};
 use palisade_expr::warning::Level;
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use palisade_schema::{TableDecl, Wanted};
-use palisade_session::virtual_tables::{self, SYSTEM_SCHEMA};
+use palisade_session::virtual_tables::{self, PERFORMANCE_SCHEMA, SYSTEM_SCHEMA};
 use std::sync::Arc;
 
 use self::picks::About;
@@ -138,11 +141,14 @@ impl Shower<'_> {
             ShowWhat::Columns { full, table, .. } => self.columns(table, *full)?,
             ShowWhat::Index { table, .. } => self.indexes(table)?,
             ShowWhat::CreateTable(name) => {
-                let table = self.table(name)?;
-                listing_of(
-                    &["Table", "Create Table"],
-                    vec![vec![text(&table.name), text(create::table(&table))]],
-                )
+                let row = match self.shown_virtual_table(name)? {
+                    Some(table) => vec![text(table.name), text(create::virtual_table(table))],
+                    None => {
+                        let table = self.table(name)?;
+                        vec![text(&table.name), text(create::table(&table))]
+                    }
+                };
+                listing_of(&["Table", "Create Table"], vec![row])
             }
             ShowWhat::CreateDatabase { name, if_not_exists } => self.create_database(name, *if_not_exists)?,
             ShowWhat::Variables { global } => {
@@ -270,6 +276,18 @@ impl Shower<'_> {
                 Err(virtual_tables::unknown(schema, &name.name))
             }
             found => Ok(found),
+        }
+    }
+
+    /// The same of one that SHOW CREATE TABLE shows.
+    fn shown_virtual_table(&self, name: &ObjectName) -> SqlResult<Option<&'static TableDecl>> {
+        let schema = name.schema.as_ref().or(self.session.state.database.as_ref());
+        match self.virtual_table(name) {
+            Ok(found) => Ok(found.filter(|table| table.schema != SYSTEM_SCHEMA)),
+            Err(_) if schema.is_some_and(|schema| schema.eq_ignore_ascii_case(PERFORMANCE_SCHEMA)) => {
+                Err(mysql_error!(ER_NO_SUCH_TABLE, PERFORMANCE_SCHEMA, name.name))
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -9,8 +9,11 @@ use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
 use palisade_engine::Table;
 use palisade_expr::convert::display_text;
 use palisade_plan::bind::quoted;
+use palisade_schema::{ColumnDecl, TableDecl};
+use palisade_session::virtual_tables::PERFORMANCE_SCHEMA;
 
 use super::information_schema::{shown_columns, shown_indexes};
+use super::performance_keys;
 
 /// `text` as a string literal.
 fn literal(text: &str) -> String {
@@ -118,6 +121,55 @@ pub fn table(table: &Table) -> String {
     }
     if let Some(text) = def.option("SECONDARY_ENGINE_ATTRIBUTE").filter(|text| !text.is_empty()) {
         write_to(&mut out, format_args!(" /*!80021 SECONDARY_ENGINE_ATTRIBUTE={} */", literal(text)));
+    }
+    out
+}
+
+/// The CREATE TABLE statement of a virtual table, which no session may execute. Those of information_schema are shown as
+/// MySQL shows the ones that it fills when they are read; most others are views there.
+pub fn virtual_table(table: &TableDecl) -> String {
+    let is_performance = table.schema == PERFORMANCE_SCHEMA;
+    let usual =
+        if is_performance { CollationId::UTF8MB4_0900_AI_CI } else { CollationId::UTF8MB3_GENERAL_CI };
+    let mut lines: Vec<String> =
+        table.columns.iter().map(|column| virtual_column_line(column, usual)).collect();
+    let keys = if is_performance { performance_keys::of(table.name) } else { &[] };
+    lines.extend(keys.iter().map(|key| (*key).to_owned()));
+    let has_long = table.columns.iter().any(|column| is_long(&column.column_type.sql_type()));
+    let (kind, end) = match (is_performance, has_long) {
+        (true, _) => ("", "ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci"),
+        (false, true) => ("TEMPORARY ", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb3"),
+        (false, false) => ("TEMPORARY ", "ENGINE=MEMORY DEFAULT CHARSET=utf8mb3"),
+    };
+    format!("CREATE {kind}TABLE {} (\n  {}\n) {end}", quoted(table.name), lines.join(",\n  "))
+}
+
+fn is_long(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::Text { .. } | SqlType::Blob { .. } | SqlType::Json)
+}
+
+fn virtual_column_line(declared: &ColumnDecl, usual: CollationId) -> String {
+    let column = declared.column();
+    let mut out = format!("{} {}", quoted(&column.name), column.type_text());
+    if column.sql_type.is_text() && column.sql_type.collation() != usual {
+        let collation = column.sql_type.collation().get();
+        let charset = collation.charset.name();
+        write_to(&mut out, format_args!(" CHARACTER SET {charset} COLLATE {}", collation.name));
+    }
+    if !column.nullable {
+        out.push_str(" NOT NULL");
+    } else if matches!(column.sql_type, SqlType::Timestamp { .. }) {
+        out.push_str(" NULL");
+    }
+    match declared.default {
+        None if column.nullable && !is_long(&column.sql_type) => out.push_str(" DEFAULT NULL"),
+        None => {}
+        Some("") if column.nullable => out.push_str(" DEFAULT NULL"),
+        Some("") if matches!(column.sql_type, SqlType::DateTime { .. }) => {
+            out.push_str(" DEFAULT '0000-00-00 00:00:00'");
+        }
+        Some("") if !column.sql_type.is_string() => out.push_str(" DEFAULT '0'"),
+        Some(text) => write_to(&mut out, format_args!(" DEFAULT {}", literal(text))),
     }
     out
 }
