@@ -19,6 +19,7 @@ use palisade_catalog::{Index, IndexTree, RowView, TableDef, Value, key, row};
 use palisade_log::Log;
 use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, SecondaryHeader, UndoPtr};
 
+use crate::build_work::{BuildStage, BuildWork};
 use crate::ddl::RowMapper;
 use crate::definition::in_place_of;
 use crate::engine::Engine;
@@ -66,6 +67,7 @@ impl Engine {
             false => self.usable_table(lock, name)?,
         };
         def = in_place_of(def, &old);
+        let work = lock.work().clone();
         let numbered = def.indexes.iter().enumerate();
         let new: Vec<usize> = numbered.filter(|(_, index)| is_new(index)).map(|(number, _)| number).collect();
         self.under(lock, move |engine| {
@@ -79,8 +81,14 @@ impl Engine {
                 def.indexes[*number].trees = ids.by_ref().take(partitions).collect();
             }
             palisade_catalog::Table::new(def.clone())?;
-            let def = engine.build_indexes(&old, def, &new)?;
-            engine.exchange_indexes(&old, def)
+            work.expect(new.len() as u64 * 2 * rows_of(&old));
+            let def = engine.build_indexes(&old, def, &new, &work)?;
+            if !new.is_empty() {
+                work.begin(BuildStage::End);
+            }
+            let changed = engine.exchange_indexes(&old, def);
+            work.end();
+            changed
         })
         .await
     }
@@ -110,7 +118,13 @@ impl Engine {
     }
 
     /// Builds the trees of the indexes of these numbers. Blocks.
-    fn build_indexes(&self, table: &Table, mut def: TableDef, numbers: &[usize]) -> Result<TableDef, Error> {
+    fn build_indexes(
+        &self,
+        table: &Table,
+        mut def: TableDef,
+        numbers: &[usize],
+        work: &BuildWork,
+    ) -> Result<TableDef, Error> {
         let spaces = table.runtime().spaces();
         let built: Result<(), Error> = (|| {
             for number in numbers {
@@ -120,9 +134,10 @@ impl Engine {
             }
             let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
             let new = Arc::new(new);
-            numbers.iter().try_for_each(|number| build_index(&self.log, &new, *number))
+            numbers.iter().try_for_each(|number| build_index(&self.log, &new, *number, work))
         })();
         if built.is_err() {
+            work.end();
             spaces.iter().try_for_each(|space| free_loose_trees(&self.log, space, table))?;
         }
         built.map(|()| def).map_err(|error| name_table(error, table))
@@ -162,15 +177,28 @@ impl Engine {
         let def = TableDef { auto_increment, ..def };
         let unborn = self.under(lock, move |engine| engine.make_table(def)).await?;
         let made = unborn.table();
-        self.copy_rows(&old, &made, map).await.map_err(|error| name_table(error, &old))?;
+        let work = lock.work().clone();
+        work.expect((made.indexes.len() as u64 * 2).saturating_sub(1) * rows_of(&old));
+        work.begin(BuildStage::Read);
+        let copied = self.copy_rows(&old, &made, (map, &work)).await;
+        if copied.is_err() {
+            work.end();
+        }
+        copied.map_err(|error| name_table(error, &old))?;
         self.under(lock, move |engine| {
-            let indexes = 1..made.indexes.len();
-            let built = indexes.into_iter().try_for_each(|number| build_index(&engine.log, &made, number));
+            let mut indexes = 1..made.indexes.len();
+            let built = indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work));
+            if built.is_err() {
+                work.end();
+            }
             built.map_err(|error| name_table(error, &old))?;
+            work.begin(BuildStage::End);
             if made.auto_increment_column().is_some() && auto_increment > 1 {
                 retry_blocking(|| made.note_auto_increment(auto_increment - 1))?;
             }
-            engine.replace_table(&old, unborn, &to)
+            let replaced = engine.replace_table(&old, unborn, &to);
+            work.end();
+            replaced
         })
         .await
     }
@@ -179,10 +207,10 @@ impl Engine {
         self: &Arc<Self>,
         old: &Table,
         new: &Arc<Table>,
-        map: &mut RowMapper<'_>,
+        (map, work): (&mut RowMapper<'_>, &BuildWork),
     ) -> Result<(), Error> {
         for partition in old.partitions() {
-            self.copy_partition(old, partition.tree(0), new, map).await?;
+            self.copy_partition(old, partition.tree(0), new, (&mut *map, work)).await?;
         }
         Ok(())
     }
@@ -193,7 +221,7 @@ impl Engine {
         old: &Table,
         tree: &Tree,
         new: &Arc<Table>,
-        map: &mut RowMapper<'_>,
+        (map, work): (&mut RowMapper<'_>, &BuildWork),
     ) -> Result<(), Error> {
         let mut cursor = Cursor::new();
         let mut values = Vec::new();
@@ -218,6 +246,7 @@ impl Engine {
                 let row = row::encode(new, &values).map_err(|error| Error::Definition(error.to_string()))?;
                 self.insert_built(new, &row).await?;
             }
+            work.complete(cursor.rows.len() as u64);
             yield_now().await;
         }
         Ok(())
@@ -303,23 +332,32 @@ fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<
 }
 
 /// Fills the empty trees of index `number` from the table's rows. Blocks.
-fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), Error> {
+fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize, work: &BuildWork) -> Result<(), Error> {
     for partition in table.partitions() {
         let mut cursor = Cursor::new();
         let mut run = Run::default();
+        work.begin(BuildStage::Read);
         while retry_blocking(|| cursor.next_leaf(partition.tree(0)))? {
             for row in 0..cursor.rows.len() {
                 let bytes = retry_blocking(|| cursor.row(partition.tree(0), row))?;
                 let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
                 run.push(table, number, &view)?;
                 if run.bytes.len() >= RUN_BYTES {
-                    run.insert(log, table, partition, number)?;
+                    run.insert(log, (table, partition, number), work)?;
+                    work.begin(BuildStage::Read);
                 }
             }
+            work.complete(cursor.rows.len() as u64);
         }
-        run.insert(log, table, partition, number)?;
+        run.insert(log, (table, partition, number), work)?;
     }
     Ok(())
+}
+
+/// About how many rows a table has.
+fn rows_of(table: &Table) -> u64 {
+    let of = |partition: &Partition| partition.tree(0).records_in_range(Bound::Unbounded, Bound::Unbounded);
+    table.partitions().iter().filter_map(|partition| of(partition).ok()).sum()
 }
 
 /// Entries to be sorted.
@@ -345,10 +383,10 @@ impl Run {
     fn insert(
         &mut self,
         log: &Arc<Log>,
-        table: &Arc<Table>,
-        partition: &Partition,
-        number: usize,
+        (table, partition, number): (&Arc<Table>, &Partition, usize),
+        work: &BuildWork,
     ) -> Result<(), Error> {
+        work.begin(BuildStage::Insert);
         let bytes = &self.bytes;
         let tree = partition.tree(number);
         let key = |entry: &(u32, u32, u32)| &bytes[entry.0 as usize..entry.1 as usize];
@@ -366,6 +404,7 @@ impl Run {
             if !retry_blocking(|| insert_new(log, tree, key, value))? {
                 return Err(Error::Inconsistent(format!("two rows of '{}' have one key", table.name)));
             }
+            work.complete(1);
         }
         self.bytes.clear();
         self.entries.clear();

@@ -2,6 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `build_work` | how far a statement has come that reads or writes all rows of a table |
 //! | [`engine`] | [`Engine`]: open or create a data directory, recover it, shut it down |
 //! | [`config`] | [`EngineConfig`], and the settings that change while the engine runs |
 //! | [`dictionary`] | [`Dictionary`]: an immutable snapshot of schemas and tables |
@@ -97,6 +98,7 @@
 mod auto_increment;
 mod background;
 mod build;
+mod build_work;
 pub mod check;
 mod compression;
 pub mod config;
@@ -137,6 +139,7 @@ mod usage;
 pub mod xa;
 
 pub use auto_increment::RowsToCome;
+pub use build_work::{BuildStage, BuildWork, StageOfWork};
 pub use check::TableCheck;
 pub use config::{
     AutoIncrementLockMode, DoublewriteMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery,
@@ -145,7 +148,7 @@ pub use config::{
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
-pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
+pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue, shown_number};
 pub use error::Error;
 pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, LockStrength, MetadataLock, MetadataObject, Share, TableLocks, TableName};

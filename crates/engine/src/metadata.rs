@@ -23,6 +23,7 @@ use palisade_base::{Blocked, Event};
 use palisade_txn::{SessionArray, SessionNo};
 use parking_lot::Mutex;
 
+use crate::build_work::BuildWork;
 use crate::engine::Engine;
 use crate::table::Table;
 use crate::transaction::ReadMode;
@@ -539,6 +540,7 @@ pub struct ExclusiveLock {
     engine: Arc<Engine>,
     names: Vec<TableName>,
     progress: Progress,
+    work: Arc<BuildWork>,
 }
 
 impl ExclusiveLock {
@@ -553,7 +555,8 @@ impl ExclusiveLock {
         let objects = names.iter().map(|name| (name.into(), LockStrength::Exclusive));
         let listed = engine.metadata.requests.list(objects.collect());
         let progress = Progress::Wanted(wanted, listed);
-        ExclusiveLock { engine: engine.clone(), names, progress }
+        let work = BuildWork::new(engine.config.clock.clone());
+        ExclusiveLock { engine: engine.clone(), names, progress, work }
     }
 
     /// As [`new`](Self::new), on a schema and all its tables: for DROP DATABASE.
@@ -583,7 +586,8 @@ impl ExclusiveLock {
             outer: Some(outer),
             listed,
         };
-        ExclusiveLock { engine: locks.engine.clone(), names, progress: Progress::Acquired(Arc::new(held)) }
+        let (engine, work) = (locks.engine.clone(), BuildWork::new(locks.engine.config.clock.clone()));
+        ExclusiveLock { engine, names, progress: Progress::Acquired(Arc::new(held)), work }
     }
 
     /// Says whose it is: a connection, for those who look at locks.
@@ -595,6 +599,11 @@ impl ExclusiveLock {
     /// after a timeout, drop the lock.
     pub fn acquire(&mut self) -> Attempt<()> {
         self.progress.acquire(&self.engine)
+    }
+
+    /// How far the statement has come that holds it.
+    pub fn work(&self) -> &Arc<BuildWork> {
+        &self.work
     }
 
     /// What it is for.

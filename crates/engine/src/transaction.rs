@@ -486,6 +486,11 @@ impl Transaction {
         trx
     }
 
+    /// The number that it is shown by.
+    pub fn shown_number(&self) -> u64 {
+        crate::engine::shown_number(self.id(), self.session().0)
+    }
+
     /// What is told of it to who looks at open transactions.
     pub fn described(&self) -> ActiveTransaction {
         self.engine.described(self.engine.trx.look(self.session()))

@@ -21,7 +21,7 @@ use std::time::Duration;
 use palisade_base::error_catalogue::ER_NO_SUCH_THREAD;
 use palisade_base::{Event, mysql_error};
 use palisade_catalog::TableDef;
-use palisade_engine::ActiveTransaction;
+use palisade_engine::{ActiveTransaction, BuildWork};
 use palisade_expr::SqlResult;
 use palisade_expr::services::Services;
 use palisade_expr::session_state::SessionState;
@@ -212,6 +212,10 @@ pub trait Processes: Send + Sync {
     /// A statement of the connection is being executed by this plan: others may look at it as long as the
     /// statement has it. Statements within a statement change nothing of that.
     fn show_plan(&self, _connection_id: u64, _plan: Weak<dyn Any + Send + Sync>) {}
+
+    /// A statement of the connection does this work on all rows of a table: others may look how far it has
+    /// come.
+    fn show_work(&self, _connection_id: u64, _work: &Arc<BuildWork>) {}
 
     /// What a connection is doing, and the plan that it has [shown](Self::show_plan), for another session:
     /// 1094 if there is no such connection, 1045 if it is another account's and the session may not see what

@@ -188,12 +188,16 @@ impl Ddl<'_> {
     /// Locks the names for redefinition: anew, or under what LOCK TABLES has locked.
     async fn lock(&self, names: impl IntoIterator<Item = TableName>) -> SqlResult<ExclusiveLock> {
         let names: Vec<TableName> = names.into_iter().collect();
-        if let Some(locks) = &self.session.locks
-            && let Some(lock) = locks.exclusive(&names)?
-        {
-            return Ok(lock);
-        }
-        self.acquire(ExclusiveLock::new(self.engine, names)).await
+        let under_others = match &self.session.locks {
+            Some(locks) => locks.exclusive(&names)?,
+            None => None,
+        };
+        let lock = match under_others {
+            Some(lock) => lock,
+            None => self.acquire(ExclusiveLock::new(self.engine, names)).await?,
+        };
+        self.host.show_work(self.session.state.connection_id, lock.work());
+        Ok(lock)
     }
 
     fn table(&self, name: &TableName) -> SqlResult<Arc<Table>> {
