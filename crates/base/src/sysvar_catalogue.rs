@@ -543,12 +543,12 @@ system_variables! {
     PERFORMANCE_SCHEMA_ACCOUNTS_SIZE = "performance_schema_accounts_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_DIGESTS_SIZE = "performance_schema_digests_size", Global, fixed, int(10000, -1, 1048576, Plain), "Rows of performance_schema.events_statements_summary_by_digest; statements that find no room are counted in one row. -1: 10000.";
     PERFORMANCE_SCHEMA_ERROR_SIZE = "performance_schema_error_size", Global, fixed, uint(0, 0, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE = "performance_schema_events_stages_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE = "performance_schema_events_stages_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE = "performance_schema_events_stages_history_long_size", Global, fixed, int(10000, -1, 1048576, Plain), "Stages of all sessions in performance_schema.events_stages_history_long; -1 is 10000.";
+    PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE = "performance_schema_events_stages_history_size", Global, fixed, int(10, -1, 1024, Plain), "Stages of each session in performance_schema.events_stages_history; -1 is 10.";
     PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE = "performance_schema_events_statements_history_long_size", Global, fixed, int(10000, -1, 1048576, Plain), "Statements of all sessions in performance_schema.events_statements_history_long. -1: 10000.";
     PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE = "performance_schema_events_statements_history_size", Global, fixed, int(10, -1, 1024, Plain), "Statements of each session in performance_schema.events_statements_history. -1: 10.";
-    PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_LONG_SIZE = "performance_schema_events_transactions_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_SIZE = "performance_schema_events_transactions_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_LONG_SIZE = "performance_schema_events_transactions_history_long_size", Global, fixed, int(10000, -1, 1048576, Plain), "Transactions of all sessions in performance_schema.events_transactions_history_long; -1 is 10000.";
+    PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_SIZE = "performance_schema_events_transactions_history_size", Global, fixed, int(10, -1, 1024, Plain), "Transactions of each session in performance_schema.events_transactions_history; -1 is 10.";
     PERFORMANCE_SCHEMA_EVENTS_WAITS_HISTORY_LONG_SIZE = "performance_schema_events_waits_history_long_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_EVENTS_WAITS_HISTORY_SIZE = "performance_schema_events_waits_history_size", Global, fixed, int(0, -1, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_HOSTS_SIZE = "performance_schema_hosts_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;

@@ -108,10 +108,7 @@ impl Expr {
             }
             Node::Parameter(number) => Ok(cx.parameters.get(*number).cloned().unwrap_or_default()),
             // What is read before another expression changes it is read once, too.
-            Node::UserVariable(name) => cx.once(self, |cx| {
-                let variable = cx.session.user_variables.get(&**name);
-                Ok(variable.map_or(Value::Null, |variable| variable.value.clone()))
-            }),
+            Node::UserVariable(name) => cx.once(self, |cx| Ok(cx.session.user_variables.value(name))),
             Node::AssignUserVariable(name, operand) => cx.once(self, |cx| {
                 let value = operand.eval(cx)?;
                 assign(cx, name, value.clone(), &operand.ty)?;
@@ -405,8 +402,8 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
     };
     let variable = match value {
         Value::Null => {
-            let before = cx.session.user_variables.get(&**name).map(|before| &before.ty);
-            let ty = null_type(ty, before, cx.session.variables.collation_connection);
+            let before = cx.session.user_variables.with(name, |before| before.ty.clone());
+            let ty = null_type(ty, before.as_ref(), cx.session.variables.collation_connection);
             UserVariable { value, ty }
         }
         Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },

@@ -29,6 +29,7 @@
 //! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 //! | [`session_state`] | what of a session expressions see: variables, warnings, user variables |
+//! | `user_variables` | values that statements give names, which other sessions may look at |
 //! | [`session_variables`] | what system variables mean to a statement, a row for each |
 //! | [`services`] | what evaluation asks the server: system variables, clock, random bits, named locks |
 //! | [`memory`] | what a statement and a session hold, and how much they may |
@@ -81,6 +82,7 @@ pub mod screen;
 pub mod services;
 pub mod session_state;
 pub mod session_variables;
+mod user_variables;
 pub mod vectors;
 pub mod warning;
 

@@ -1,6 +1,5 @@
 //! What of a session its expressions see and leave behind.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -8,13 +7,14 @@ use palisade_base::error_catalogue::{ER_OUTOFMEMORY, ER_QUERY_INTERRUPTED};
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_base::sysvar::SessionSettings;
-use palisade_catalog::{SqlType, Value};
 
 use crate::SqlResult;
 use crate::memory::{Memory, TooMuch};
 use crate::services::Services;
 use crate::session_variables::SessionVariables;
 use crate::warning::Warnings;
+
+pub use crate::user_variables::{UserVariable, UserVariables};
 
 /// What was asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,9 +115,8 @@ pub struct SessionState {
     pub variables: SessionVariables,
     /// Every system variable's session value; the host's, which keeps `variables` in step.
     pub settings: SessionSettings,
-    /// User variables, by lower-case name. [`set_user_variable`](Self::set_user_variable) keeps count of
-    /// what they hold.
-    pub user_variables: HashMap<String, UserVariable>,
+    /// Its user variables. [`set_user_variable`](Self::set_user_variable) keeps count of what they hold.
+    pub user_variables: UserVariables,
     /// What its statement and what it keeps hold in memory.
     pub memory: Memory,
     /// Conditions of the last statement.
@@ -138,26 +137,6 @@ pub struct SessionState {
     pub constants_are_parameters: bool,
 }
 
-/// A user variable: its value, and the type that says what its bytes are.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UserVariable {
-    /// Its value.
-    pub value: Value,
-    /// Its type.
-    pub ty: SqlType,
-}
-
-impl UserVariable {
-    /// Bytes that a variable of that name takes, about.
-    fn size(&self, name: &str) -> usize {
-        let value = match &self.value {
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        };
-        std::mem::size_of::<UserVariable>() + name.len() + value
-    }
-}
-
 impl SessionState {
     /// Of a fresh session. `seed` starts RAND().
     pub fn new(
@@ -175,7 +154,7 @@ impl SessionState {
             database: None,
             variables,
             settings: SessionSettings::default(),
-            user_variables: HashMap::new(),
+            user_variables: UserVariables::default(),
             memory: Memory::default(),
             warnings: Warnings::default(),
             kill: KillFlag::default(),
@@ -204,16 +183,13 @@ impl SessionState {
     /// than
     /// [`KEPT_LIMIT`], or 1041 if those of all sessions do too much.
     pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> SqlResult<()> {
-        let before = self.user_variables.get(name).map_or(0, |known| known.size(name));
+        let before = self.user_variables.with(name, |known| known.size(name)).unwrap_or(0);
         let needed = variable.size(name);
         match needed.checked_sub(before) {
             Some(more) => self.memory.keep(more, KEPT_LIMIT)?,
             None => self.memory.let_go(before - needed),
         }
-        match self.user_variables.get_mut(name) {
-            Some(place) => *place = variable,
-            None => drop(self.user_variables.insert(name.to_owned(), variable)),
-        }
+        self.user_variables.set(name, variable);
         Ok(())
     }
 

@@ -6,8 +6,12 @@
 //! | [`class`] | the classes of statements: `statement/sql/select` |
 //! | [`sums`] | the numbers of one statement, and of many |
 //! | [`digests`] | statements by their digest, in shards of which each has one writer |
-//! | [`session`] | a session's last statements, and its sums by class |
+//! | [`session`] | a session's last statements and transactions, and its sums |
+//! | [`transaction`] | transactions: what a session notes of them, and what they are as events |
+//! | [`stage`] | the stages of statements |
+//! | [`tally`] | what sessions have counted, in families that begin anew apart |
 //! | [`histogram`] | times in MySQL's buckets, and their quantiles |
+//! | `ring` | the last events, in memory that is used again |
 //! | `versioned` | numbers that one thread changes and any thread reads |
 //!
 //! # The life of an event
@@ -31,7 +35,11 @@
 pub mod class;
 pub mod digests;
 pub mod histogram;
+mod ring;
 pub mod session;
+pub mod stage;
 pub mod sums;
 mod sync;
+pub mod tally;
+pub mod transaction;
 mod versioned;

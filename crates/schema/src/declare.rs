@@ -136,6 +136,7 @@ macro_rules! column_type {
     (tinyint_unsigned [] []) => { $crate::column_type!(@int Tiny true) };
     (smallint [] []) => { $crate::column_type!(@int Small false) };
     (smallint_unsigned [] []) => { $crate::column_type!(@int Small true) };
+    (mediumint_unsigned [] []) => { $crate::column_type!(@int Medium true) };
     (int [] []) => { $crate::column_type!(@int Int false) };
     (int_unsigned [] []) => { $crate::column_type!(@int Int true) };
     (bigint [] []) => { $crate::column_type!(@int Big false) };

@@ -18,12 +18,13 @@ use std::sync::{Arc, OnceLock, Weak};
 use palisade_base::sysvar::SessionSettings;
 use palisade_observe::session::SessionEvents;
 use palisade_protocol::compression::Algorithm;
-use palisade_sql::session::{KillFlag, Killed};
+use palisade_sql::session::{KillFlag, Killed, UserVariables};
 use palisade_sql::{Awaited, RunningStatement};
 use parking_lot::Mutex;
 
 use crate::accounts::AccountName;
 use crate::instruments::people::{AccountKey, People};
+use crate::instruments::stages::Works;
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 use crate::task::Task;
@@ -139,8 +140,12 @@ pub struct Connection {
     activity: Mutex<Activity>,
     /// The values of its session's variables, as the session has last set them.
     settings: Mutex<SessionSettings>,
+    /// Its session's user variables.
+    user_variables: Mutex<UserVariables>,
     /// The plan that its statement is executed by, once it may be looked at.
     plan: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
+    /// The work of its statement on all rows of tables.
+    pub works: Works,
     /// What its session tells of its statements.
     pub events: Mutex<SessionEvents>,
     /// As what it counts among the [`People`].
@@ -295,7 +300,9 @@ impl Connections {
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             settings: Mutex::default(),
+            user_variables: Mutex::default(),
             plan: Mutex::default(),
+            works: Works::default(),
             events: Mutex::default(),
             known_as: Mutex::default(),
             statement_began: AtomicU64::new(0),
@@ -700,6 +707,16 @@ impl Connection {
     /// Its session's variables have these values now: others may look at them.
     pub fn show_settings(&self, settings: &SessionSettings) {
         *self.settings.lock() = settings.clone();
+    }
+
+    /// Its session has these user variables: others may look at them.
+    pub fn show_user_variables(&self, variables: &UserVariables) {
+        *self.user_variables.lock() = variables.clone();
+    }
+
+    /// Its session's user variables.
+    pub fn user_variables(&self) -> UserVariables {
+        self.user_variables.lock().clone()
     }
 
     /// The values of its session's variables.

@@ -236,5 +236,6 @@ pub(crate) fn fresh_session(
     }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     connection.show_settings(&session.state.settings);
+    connection.show_user_variables(&session.state.user_variables);
     session
 }

@@ -21,7 +21,7 @@ use palisade_base::sysvar::{Place, SessionRule, Setting, Settings, Variable, Var
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::Engine;
+use palisade_engine::{BuildWork, Engine};
 use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_parser::ast::Statement;
@@ -478,6 +478,14 @@ impl Processes for ServerHost {
     fn show_plan(&self, connection_id: u64, plan: Weak<dyn Any + Send + Sync>) {
         if let Some(connection) = self.connections.get(connection_id) {
             connection.show_plan(plan);
+        }
+    }
+
+    fn show_work(&self, connection_id: u64, work: &Arc<BuildWork>) {
+        if self.instruments.collects()
+            && let Some(connection) = self.connections.get(connection_id)
+        {
+            connection.works.add(work);
         }
     }
 

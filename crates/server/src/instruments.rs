@@ -4,27 +4,35 @@
 //! |---|---|
 //! | here | [`Instruments`]: everything of one server |
 //! | `collect` | a session tells of a statement that has ended |
-//! | [`people`] | connections and statements by account, user and host |
+//! | [`people`] | connections, and what they have counted, by account, user and host |
+//! | `long` | the last events of all sessions |
+//! | [`objects`] | of which tables the use is counted, and which threads there are |
+//! | [`stages`] | the stages of a statement |
 //! | [`setup`] | what is collected: consumers, instruments, actors |
 //!
 //! With `performance_schema` OFF, or the consumer `global_instrumentation`, a statement costs one look at
 //! that.
 
 mod collect;
+mod long;
+pub mod objects;
 pub mod people;
 pub mod setup;
+pub mod stages;
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_observe::digests::{Digests, SampleRule};
-use palisade_observe::session::{Event, Keep};
-use parking_lot::Mutex;
+use palisade_observe::session::{Event, Keep, KeepTransactions};
+use palisade_observe::stage::StageEvent;
+use palisade_observe::transaction::TransactionEvent;
 
 pub(crate) use collect::{EXECUTE, FrequentTexts, Observed, outcome, running_event};
+use long::Long;
+use objects::{Objects, ThreadClasses};
 use setup::Setup;
 
 use crate::variables;
@@ -38,11 +46,18 @@ const AUTOMATIC_HISTORY: u64 = 10;
 pub struct Instruments {
     /// What is collected.
     pub setup: Setup,
+    /// Of which tables the use is counted.
+    pub objects: Objects,
+    /// What threads there are.
+    pub threads: ThreadClasses,
     /// Statements by digest.
     pub digests: Digests,
-    /// The last statements of all sessions, with their connections' numbers.
-    long: Mutex<VecDeque<(u64, Event)>>,
-    long_size: usize,
+    /// The last statements of all sessions.
+    pub long: Long<Event>,
+    /// The last transactions of all sessions.
+    pub long_transactions: Long<TransactionEvent>,
+    /// The last stages of all sessions.
+    pub long_stages: Long<StageEvent>,
     /// How much a session keeps.
     pub keep: Keep,
     /// Bytes of a digest's text.
@@ -66,18 +81,31 @@ impl Instruments {
     /// Those that the settings ask for.
     pub fn new(settings: &Settings) -> Instruments {
         let digests = size(settings, sysvar::PERFORMANCE_SCHEMA_DIGESTS_SIZE, AUTOMATIC);
-        let history =
-            size(settings, sysvar::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE, AUTOMATIC_HISTORY);
-        let long = size(settings, sysvar::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE, AUTOMATIC);
+        let [history, transaction_history, stage_history] = [
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_SIZE,
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_SIZE,
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_SIZE,
+        ]
+        .map(|variable| size(settings, variable, AUTOMATIC_HISTORY) as usize);
+        let [long, long_transactions, long_stages] = [
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_STATEMENTS_HISTORY_LONG_SIZE,
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_TRANSACTIONS_HISTORY_LONG_SIZE,
+            sysvar::PERFORMANCE_SCHEMA_EVENTS_STAGES_HISTORY_LONG_SIZE,
+        ]
+        .map(|variable| size(settings, variable, AUTOMATIC) as usize);
+        let transactions = KeepTransactions { current: true, history: transaction_history, is_timed: true };
         let lengths = [sysvar::PERFORMANCE_SCHEMA_MAX_DIGEST_LENGTH, sysvar::MAX_DIGEST_LENGTH];
         let digest_length = lengths.map(|length| settings.uint(length)).into_iter().min().unwrap_or(0);
         let text = settings.uint(sysvar::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH) as usize;
         let instruments = Instruments {
             setup: Setup::new(settings.bool(sysvar::PERFORMANCE_SCHEMA)),
+            objects: Objects::default(),
+            threads: ThreadClasses::default(),
             digests: Digests::new(u32::try_from(digests).unwrap_or(u32::MAX - 1)),
-            long: Mutex::default(),
-            long_size: long as usize,
-            keep: Keep { current: true, history: history as usize, text },
+            long: Long::of(long),
+            long_transactions: Long::of(long_transactions),
+            long_stages: Long::of(long_stages),
+            keep: Keep { current: true, history, text, transactions, current_stage: true, stage_history },
             digest_length: digest_length as usize,
             sample_age_ns: AtomicU64::new(0),
             began: Instant::now(),
@@ -113,26 +141,5 @@ impl Instruments {
 
     fn sample_rule(&self) -> SampleRule {
         SampleRule { age_ns: self.sample_age_ns.load(Ordering::Relaxed), text: self.keep.text }
-    }
-
-    /// Keeps a statement in the history of all sessions.
-    fn keep_long(&self, connection: u64, event: Event) {
-        let mut long = self.long.lock();
-        while long.len() >= self.long_size.max(1) {
-            long.pop_front();
-        }
-        if self.long_size > 0 {
-            long.push_back((connection, event));
-        }
-    }
-
-    /// The last statements of all sessions, with the numbers of their connections.
-    pub fn long(&self) -> Vec<(u64, Event)> {
-        self.long.lock().iter().cloned().collect()
-    }
-
-    /// TRUNCATE of that.
-    pub fn truncate_long(&self) {
-        self.long.lock().clear();
     }
 }

@@ -6,6 +6,7 @@
 //! `--defaults-file` or `--defaults-extra-file` names it: a server must not pick up another one's data directory
 //! from `/etc/mysql/my.cnf`.
 
+pub mod collected;
 mod former;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::path::Path;
 use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Taken, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 
+use self::collected::Collected;
 use self::former::Former;
 use crate::option_file::{self, Given};
 use crate::variable_sources::Source;
@@ -38,12 +40,14 @@ pub struct Options {
     pub warnings: Vec<String>,
     /// The variables that were given, in order of their options, and by what.
     pub given: Vec<(VariableId, Source)>,
+    /// What is collected from the start, in order of the options.
+    pub collected: Vec<Collected>,
 }
 
 impl From<Settings> for Options {
     /// Settings of which it is not known where they come from.
     fn from(settings: Settings) -> Options {
-        Options { settings, warnings: Vec::new(), given: Vec::new() }
+        Options { settings, warnings: Vec::new(), given: Vec::new(), collected: Vec::new() }
     }
 }
 
@@ -152,7 +156,7 @@ fn short(argument: &str) -> Option<(&'static str, Option<&str>)> {
 }
 
 fn takes_value(name: &str) -> bool {
-    if name == "user" {
+    if name == "user" || name.replace('-', "_") == "performance_schema_instrument" {
         return true;
     }
     find(name).is_some_and(|id| {
@@ -261,7 +265,7 @@ impl Options {
     }
 
     fn set(&mut self, name: &str, value: Option<&str>, source: &Source) -> Result<(), String> {
-        if accepts(name) {
+        if accepts(name) || self.set_collected(name, value) {
             return Ok(());
         }
         let former = former::find(name);
@@ -282,7 +286,7 @@ impl Options {
                 let word = if on { "ON" } else { "OFF" };
                 return self.set_variable(id, Some(word), source);
             }
-            if accepts(rest) {
+            if accepts(rest) || self.set_collected(rest, Some(if on { "ON" } else { "OFF" })) {
                 return Ok(());
             }
             if let Some(Former::Ignored(why)) = former::find(rest) {
@@ -294,6 +298,16 @@ impl Options {
             Some(value) => format!("unknown variable '{name}={value}'"),
             None => format!("unknown option '--{name}'"),
         })
+    }
+
+    /// Whether the option says what is collected. One that says it wrongly is a warning, as in MySQL.
+    fn set_collected(&mut self, name: &str, value: Option<&str>) -> bool {
+        match collected::find(name, value) {
+            Some(Ok(collected)) => self.collected.push(collected),
+            Some(Err(problem)) => self.warnings.push(problem),
+            None => return false,
+        }
+        true
     }
 
     /// `log_bin`, whose value may be the name of the log's files. A server that was to have a binary log
@@ -395,6 +409,8 @@ pub fn help() -> String {
         "  --help, --version\n\n",
         "Every system variable is an option; '-' and '_' are alike, sizes take K, M, G and T. --skip-NAME and\n",
         "--disable-NAME turn a boolean off; --loose-NAME=VALUE does not fail if there is no such variable.\n\n",
+        "  --performance-schema-instrument=PATTERN=ON|OFF|COUNTED  sets instruments of performance_schema; % is any text\n",
+        "  --performance-schema-consumer-NAME=ON|OFF               sets a consumer\n\n",
     ));
     let (without, with): (Vec<_>, Vec<_>) =
         VariableId::all().map(VariableId::declaration).partition(|variable| variable.has_no_effect());

@@ -27,7 +27,7 @@ pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::query_logs::{self, Which};
 use crate::stream::Socket;
 use crate::task::TaskFuture;
@@ -83,7 +83,7 @@ pub fn run_on(
 ) -> Result<(), String> {
     let mut options = options.into();
     persisted::load(&mut options)?;
-    let Options { mut settings, given, .. } = options;
+    let Options { mut settings, given, collected, .. } = options;
     complete(&mut settings);
     raise_open_files_limit();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -99,6 +99,7 @@ pub fn run_on(
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
     *host.globals.sources.lock() = given.into_iter().collect();
+    options::collected::apply(&collected, &host.instruments.setup);
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime

@@ -254,10 +254,12 @@ impl Conversation {
         match used {
             Ok(()) => {
                 let key = AccountKey { user: user.clone(), host: self.connection.host.clone() };
-                let (is_collected, has_history) =
-                    self.server.host.instruments.setup.of_account(&key.user, &key.host);
-                self.connection.set_instrumented(is_collected);
-                self.connection.set_history(has_history);
+                let instruments = &self.server.host.instruments;
+                let (is_collected, has_history) = instruments.setup.of_account(&key.user, &key.host);
+                let of_threads = instruments.threads.of_connections();
+                let says = |of_history| of_threads.is_none_or(|class| class.says(of_history));
+                self.connection.set_instrumented(is_collected && says(false));
+                self.connection.set_history(has_history && says(true));
                 self.server.host.connections.people.changes(&self.connection, Some(key));
                 self.connection.end(self.server.host.connections.now_seconds());
                 self.answer_ok(output);
@@ -583,13 +585,17 @@ impl Conversation {
     }
 
     async fn replace_session(&mut self, session: Session) {
-        self.server.sql.abandon(&mut self.session).await;
-        self.forget_statements();
+        self.leave_session().await;
         self.session = session;
     }
 
     async fn end(mut self) {
+        self.leave_session().await;
+    }
+
+    async fn leave_session(&mut self) {
         self.server.sql.abandon(&mut self.session).await;
+        self.observe_end();
         self.forget_statements();
     }
 

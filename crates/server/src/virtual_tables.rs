@@ -6,6 +6,9 @@
 //! | `people` | accounts, users, hosts |
 //! | `setup` | what is collected of statements |
 //! | `statements` | statements one by one |
+//! | `stages` | stages of statements, with how far long ones have come |
+//! | `transactions` | transactions one by one, and what they took together |
+//! | `error_sums` | errors by number |
 //! | `statement_sums` | what statements did together, by digest, class, session, account |
 //! | `variables` | system variables, where their values come from, status counters |
 //! | `by_session` | what sessions have set and counted |
@@ -29,6 +32,7 @@ mod accounts;
 mod buffer_pool;
 mod by_session;
 mod error_log;
+mod error_sums;
 mod file_waits;
 mod host_cache;
 mod kept_plans;
@@ -42,11 +46,13 @@ mod redo;
 mod replication;
 mod replication_state;
 mod setup;
+mod stages;
 mod statement_sums;
 mod statements;
 mod system;
 mod table_waits;
 mod tls;
+mod transactions;
 mod variables;
 
 use palisade_catalog::Value;
@@ -96,6 +102,9 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         setup::TABLES,
         statements::TABLES,
         statement_sums::TABLES,
+        transactions::TABLES,
+        stages::TABLES,
+        error_sums::TABLES,
         accounts::TABLES,
         error_log::TABLES,
         host_cache::TABLES,

@@ -167,6 +167,36 @@ fn a_session_shows_the_others_its_variables() {
     let before: u64 = client.value(&questions).parse().unwrap();
     run(&mut other, &["DO 1", "DO 2", "DO 3"]);
     assert_eq!(client.value(&questions), (before + 3).to_string());
+    let variables = format!(
+        "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.user_variables_by_thread \
+         WHERE THREAD_ID = {id} ORDER BY 1"
+    );
+    assert_eq!(list(&mut client, &variables), [""; 0]);
+    run(&mut other, &["SET @number = 5, @text = 'a b'", "SELECT @number := @number + 1"]);
+    assert_eq!(list(&mut client, &variables), ["number 6", "text a b"]);
+}
+
+#[test]
+fn threads_that_serve_no_connection_are_listed() {
+    let (server, mut client) = world();
+    let count = |client: &mut client::Client, condition: &str| {
+        client.value(&format!("SELECT COUNT(*) FROM performance_schema.threads WHERE {condition}"))
+    };
+    let connections = "TYPE = 'FOREGROUND' AND NAME = 'thread/sql/one_connection' AND PROCESSLIST_ID = THREAD_ID";
+    assert_eq!(count(&mut client, connections), "1");
+    let background = "TYPE = 'BACKGROUND' AND THREAD_OS_ID > 0 AND PROCESSLIST_ID IS NULL AND INSTRUMENTED = 'YES'";
+    for name in ["log_writer_thread", "log_flusher_thread", "page_flush_coordinator_thread", "srv_purge_thread"] {
+        let one = format!("{background} AND NAME = 'thread/innodb/{name}'");
+        assert_ne!(count(&mut client, &one), "0", "{name}");
+    }
+    run(
+        &mut client,
+        &["UPDATE performance_schema.setup_threads SET ENABLED = 'NO' WHERE NAME = 'thread/sql/one_connection'"],
+    );
+    let mut other = server.connect();
+    let id = other.value("SELECT CONNECTION_ID()");
+    let own = format!("PROCESSLIST_ID = {id} AND INSTRUMENTED = 'NO' AND HISTORY = 'YES'");
+    assert_eq!(count(&mut client, &own), "1");
 }
 
 #[test]

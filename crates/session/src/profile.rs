@@ -90,6 +90,15 @@ impl Profiles {
         }
     }
 
+    /// The stages of the statement until now: what each is called, when it began, and how long it took.
+    pub fn current_stages(&self, now: Duration) -> Vec<(&'static str, Duration, Duration)> {
+        let Some(current) = &self.current else { return Vec::new() };
+        let ends = current.stages.iter().skip(1).map(|next| next.begun).chain([now]);
+        let stage =
+            |(stage, end): (&Stage, Duration)| (stage.name, stage.begun, end.saturating_sub(stage.begun));
+        current.stages.iter().zip(ends).map(stage).collect()
+    }
+
     /// The stage that the statement is in.
     pub fn stage(&self) -> Option<&'static str> {
         Some(self.current.as_ref()?.stages.last()?.name)

@@ -22,6 +22,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_engine::{AccessMode, Dictionary, Engine, IsolationLevel, Transaction};
 use palisade_exec::{ExecutingSession, StatementContext, Waiter};
+use palisade_observe::transaction::{Isolation, Outcome, Trace, Traits};
 use palisade_plan::Plan;
 use palisade_plan::bind::{Binder, BindingSession};
 use palisade_session::command::CommandCounts;
@@ -33,7 +34,7 @@ use crate::show::information_schema::InformationSchema;
 use crate::{Host, SqlResult};
 
 pub use palisade_expr::session_state::{
-    Authority, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, UserVariable,
+    Authority, KEPT_LIMIT, KillFlag, Killed, SecurityContext, SessionState, UserVariable, UserVariables,
 };
 pub use palisade_expr::session_variables::{CompletionType, ExplainVariable, SessionVariables};
 
@@ -86,10 +87,14 @@ pub struct Session {
     pub(crate) locks: Option<Box<palisade_session::locked_tables::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
+    /// What it notes of its transactions, for the server, which takes that when a statement has ended.
+    pub trace: Trace,
     /// How many statements and commands of each kind it has executed.
     pub commands: CommandCounts,
     /// What it has executed last, if that was sent as text and is kept: for the server, which takes it.
     pub executed: Option<Arc<crate::Prepared>>,
+    /// The stages of its statements are noted although `profiling` is off, for the server.
+    pub notes_stages: bool,
     /// How long the stages of its last statements took, if it was ever asked to note that.
     pub(crate) profiles: Option<Box<palisade_session::profile::Profiles>>,
     /// See [`gives_way`](Self::gives_way). Only its own task changes it.
@@ -135,8 +140,10 @@ impl Session {
             xa: None,
             locks: None,
             work: WorkDone::default(),
+            trace: Trace::default(),
             commands: CommandCounts::default(),
             executed: None,
+            notes_stages: false,
             profiles: None,
             planning_gives_way: AtomicBool::new(false),
         }
@@ -206,8 +213,10 @@ impl Session {
         self.gives_way() && self.planning_gives_way.swap(false, Ordering::Relaxed)
     }
 
-    /// For the session its transaction has ended. False if none was begun, so that there is nothing to end.
-    pub(crate) fn leave_transaction(&mut self) -> bool {
+    /// For the session its transaction has ended so. False if none was begun, so that there is nothing to end.
+    pub(crate) fn leave_transaction(&mut self, outcome: Outcome) -> bool {
+        let Session { trace, transaction, .. } = self;
+        trace.end(outcome, || transaction.as_ref().map_or(0, Transaction::shown_number));
         self.savepoints.clear();
         self.next_transaction = NextTransaction::default();
         self.in_transaction = false;
@@ -249,7 +258,8 @@ impl Session {
         })
     }
 
-    /// Opens its next transaction; none must be open.
+    /// Opens its next transaction, of a single statement unless it [outlives](Trace::outlives_statement) it; none must
+    /// be open.
     pub(crate) fn start_transaction(
         &mut self,
         engine: &Arc<Engine>,
@@ -257,6 +267,16 @@ impl Session {
         access: AccessMode,
     ) -> &mut Transaction {
         self.active = true;
+        self.trace.begin(Traits {
+            isolation: match isolation {
+                IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+                IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+                IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+                IsolationLevel::Serializable => Isolation::Serializable,
+            },
+            is_read_only: access == AccessMode::ReadOnly,
+            is_single_statement: true,
+        });
         let transaction = self.transaction_buffers(engine, isolation, access);
         transaction.restart(isolation, access);
         transaction

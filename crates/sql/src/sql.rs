@@ -711,7 +711,11 @@ fn is_planned(statement: &Statement) -> bool {
 
 /// How the session's sql_mode has text read.
 pub fn parse_options(session: &Session) -> ParseOptions {
-    let mode = session.state.variables.sql_mode;
+    parse_options_of(session.state.variables.sql_mode)
+}
+
+/// How a sql_mode has text read.
+pub fn parse_options_of(mode: SqlMode) -> ParseOptions {
     ParseOptions {
         ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
         pipes_as_concat: mode.has(SqlMode::PIPES_AS_CONCAT),

@@ -5,6 +5,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Event, mysql_error};
 use palisade_engine::{Savepoint, Transaction};
+use palisade_observe::transaction::Outcome;
 use palisade_session::work::Work;
 
 use crate::session::NextTransaction;
@@ -23,6 +24,7 @@ impl Sql {
             let transaction = session.start_transaction(self.engine(), isolation, access);
             if is_kept_open {
                 transaction.note_begin();
+                session.trace.outlives_statement();
             }
             session.in_transaction = is_kept_open;
         }
@@ -111,7 +113,7 @@ impl Sql {
                 return Err(denied);
             }
         }
-        if !session.leave_transaction() {
+        if !session.leave_transaction(Outcome::Committed) {
             return Ok(());
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
@@ -123,6 +125,7 @@ impl Sql {
         match transaction.commit().await {
             Ok(()) => Ok(()),
             Err(error) => {
+                session.trace.commit_failed();
                 let _ = undo_all(session).await;
                 Err(error.into())
             }
@@ -131,7 +134,7 @@ impl Sql {
 
     /// ROLLBACK.
     pub async fn rollback(&self, session: &mut Session) -> SqlResult<()> {
-        if !session.leave_transaction() {
+        if !session.leave_transaction(Outcome::RolledBack) {
             return Ok(());
         }
         session.work.add(Work::HandlerRollback, 1);

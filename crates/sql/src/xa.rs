@@ -25,6 +25,7 @@ use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_engine::{XaBranch, XaEnd, Xid};
 use palisade_expr::warning::Level;
+use palisade_observe::transaction::{Outcome, XaName};
 use palisade_parser::ast::{self, Xa};
 use palisade_plan::Plan;
 
@@ -171,6 +172,7 @@ impl Sql {
                 return Err(mysql_error!(ER_XAER_NOTA));
             }
             branch.state = State::Active;
+            session.trace.set_xa_state("ACTIVE");
             return Ok(());
         }
         if join || resume {
@@ -185,6 +187,9 @@ impl Sql {
         };
         self.begin_statement(session)?;
         session.in_transaction = true;
+        session.trace.outlives_statement();
+        let Xid { format, gtrid, bqual } = claim.xid().clone();
+        session.trace.name(XaName { format, gtrid, bqual, state: "ACTIVE" });
         session.xa = Some(Box::new(Branch { claim, state: State::Active, failure: None }));
         Ok(())
     }
@@ -198,11 +203,17 @@ impl Sql {
         session.savepoints.clear();
         session.active = false;
         session.in_transaction = false;
+        session.trace.set_xa_state("PREPARED");
+        // It is open still, but no longer the session's.
+        session.trace.end(Outcome::Open, || 0);
         let (Some(branch), Some(transaction)) = (session.xa.take(), session.transaction.take()) else {
             return Err(mysql_error!(ER_XAER_RMERR));
         };
         let prepared = transaction.prepare(branch.claim).await;
-        prepared.map_err(|error| rolled_back(session, error.into()))
+        prepared.map_err(|error| {
+            session.trace.commit_failed();
+            rolled_back(session, error.into())
+        })
     }
 
     async fn xa_commit(&self, session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {
@@ -221,6 +232,7 @@ impl Sql {
         }
         // The name is free again when the transaction has ended.
         let branch = session.xa.take();
+        session.trace.set_xa_state("COMMITTED");
         let committed = self.commit(session).await;
         drop(branch);
         committed.map_err(|error| rolled_back(session, error))
@@ -234,6 +246,7 @@ impl Sql {
             return Err(session.wrong_state());
         }
         let branch = session.xa.take();
+        session.trace.set_xa_state("ROLLBACK ONLY");
         let outcome = self.rollback(session).await;
         drop(branch);
         outcome
@@ -296,5 +309,6 @@ fn xa_end(session: &mut Session, xid: &Xid, suspend: bool) -> SqlResult<()> {
     let branch = session.branch(xid)?;
     branch.check_rolled_back()?;
     branch.state = State::Idle;
+    session.trace.set_xa_state("IDLE");
     Ok(())
 }

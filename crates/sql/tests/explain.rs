@@ -130,6 +130,5 @@ fn into_puts_the_document_into_a_variable() {
     tables(&mut client);
     let before = client.run("EXPLAIN FORMAT=JSON SELECT * FROM t");
     assert_eq!(client.run("EXPLAIN FORMAT=JSON INTO @plan SELECT * FROM t"), "0 affected");
-    let kept = client.session.state.user_variables.get("plan").map(|variable| variable.value.clone());
-    assert_eq!(kept, Some(Value::bytes(before)));
+    assert_eq!(client.session.state.user_variables.value("plan"), Value::bytes(before));
 }

@@ -9,7 +9,6 @@ use palisade_expr::arithmetic::{double_of_scale, double_scale, numeric_of, resul
 use palisade_expr::common::{common, text_of};
 use palisade_expr::compare::{aggregate_collations, incompatible, result_collation};
 use palisade_expr::place::At;
-use palisade_expr::session_state::UserVariable;
 use palisade_expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, SqlError, SqlResult,
     Subquery, SubqueryUse, Truth, bits,
@@ -245,12 +244,10 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         self.cacheable = false;
         let name: Arc<str> = name.to_lowercase().into();
-        let ty = match self.session.user_variables.get(&*name) {
+        let ty = match self.session.user_variables.with(&name, |variable| variable.ty.clone()) {
             // Whatever digits it has now, as in MySQL: the next value may have others.
-            Some(UserVariable { ty: SqlType::Decimal { .. }, .. }) => {
-                SqlType::Decimal { precision: 65, scale: 30, unsigned: false }
-            }
-            Some(variable) => variable.ty.clone(),
+            Some(SqlType::Decimal { .. }) => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
+            Some(ty) => ty,
             None => {
                 let collation = self.session.variables.collation_connection;
                 SqlType::VarChar { length: 65_535 / 4, collation }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use palisade_engine::{ActiveTransaction, Locked, RowLock, RowLockMode};
+use palisade_engine::{ActiveTransaction, Locked, RowLock, RowLockMode, shown_number};
 use palisade_sql::Services as _;
 
 use crate::connections::Activity;
 use crate::host::ServerHost;
-use crate::virtual_tables::locks::{data, shown_number, started_us};
+use crate::virtual_tables::locks::{data, started_us};
 
 /// Bytes of a statement that are shown.
 const SHOWN: usize = 1024;

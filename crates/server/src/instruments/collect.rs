@@ -4,10 +4,12 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
+use palisade_expr::warning::{Level, Warnings};
 use palisade_observe::class::{self, Class};
 use palisade_observe::digests::{Digest, Memo, RowId};
-use palisade_observe::session::{Ended, Event, Failure, Keep};
+use palisade_observe::session::{Ended, Event, Failure, Keep, KeepTransactions, SessionEvents};
 use palisade_observe::sums::{Done, Number};
+use palisade_observe::transaction::Trace;
 use palisade_parser::ParseOptions;
 use palisade_parser::digest::{digest_text, digest_text_while};
 use palisade_session::command::{self, Command};
@@ -15,8 +17,8 @@ use palisade_session::work::Work;
 use palisade_sql::{Completion, Prepared, Session, SqlResult};
 use sha2::{Digest as _, Sha256};
 
-use super::setup::Consumers;
-use super::{Instruments, nanos_of};
+use super::setup::{Consumers, Instrument};
+use super::{Instruments, nanos_of, stages};
 use crate::connections::Connection;
 use crate::query_logs;
 use crate::session::Conversation;
@@ -209,8 +211,13 @@ pub fn running_event(instruments: &Instruments, connection: &Connection) -> Opti
         false => text.to_vec(),
     };
     let now_ns = instruments.ns_of(Instant::now());
+    let (last_id, within) = {
+        let events = connection.events.lock();
+        (events.last_id(), events.open_transaction().map(|open| open.id))
+    };
     Some(Event {
-        id: connection.events.lock().last_id() + 1,
+        id: last_id + 1,
+        within,
         class,
         done: Done::new(now_ns.saturating_sub(began_ns), now_ns),
         text: text.get(..instruments.keep.text).map_or(text.clone(), <[u8]>::to_vec),
@@ -265,36 +272,142 @@ struct Told<'a> {
     instruments: &'a Instruments,
     connection: &'a Connection,
     consumers: Consumers,
+    trace: &'a mut Trace,
     row: Option<RowId>,
     ended: Ended<'a>,
 }
 
 impl Told<'_> {
     #[inline]
-    fn tell(&self) {
-        let Told { instruments, connection, consumers, row, ended } = self;
-        instruments.digests.add(*row, ended.done, ended.text, || instruments.sample_rule());
-        let Keep { history, text, .. } = instruments.keep;
-        let has_history = consumers.has(Consumers::HISTORY) && connection.has_history();
-        let current = consumers.has(Consumers::CURRENT);
-        let keep = Keep { current, history: if has_history { history } else { 0 }, text };
+    fn tell(self) {
+        let Told { instruments, connection, consumers, trace, row, ended } = self;
+        instruments.digests.add(row, ended.done, ended.text, || instruments.sample_rule());
+        let has_history = connection.has_history();
+        let kept_of =
+            |consumer, length| if has_history && consumers.has(consumer) { length } else { 0 };
+        let keep = Keep {
+            current: consumers.has(Consumers::CURRENT),
+            history: kept_of(Consumers::HISTORY, instruments.keep.history),
+            text: instruments.keep.text,
+            transactions: keep_transactions(instruments, connection, consumers),
+            current_stage: consumers.has(Consumers::STAGE_CURRENT),
+            stage_history: kept_of(Consumers::STAGE_HISTORY, instruments.keep.stage_history),
+        };
         let mut events = connection.events.lock();
-        events.add(ended, &keep);
+        let before = events.last_id();
+        events.add(&ended, trace, &keep);
         if consumers.has(Consumers::LONG)
             && let Some(event) = events.last().cloned()
         {
-            drop(events);
-            instruments.keep_long(connection.id, event);
+            instruments.long.keep(connection.id, event);
+        }
+        if consumers.has(Consumers::TRANSACTION_LONG) {
+            keep_long_transactions(instruments, connection.id, &events, before);
+        }
+        if !ended.stages.is_empty() && consumers.has(Consumers::STAGE_LONG) {
+            let last = events.last_stages().filter(|event| event.id > before);
+            last.for_each(|event| instruments.long_stages.keep(connection.id, *event));
         }
     }
 }
 
+/// How much is kept of a connection's transactions.
+fn keep_transactions(
+    instruments: &Instruments,
+    connection: &Connection,
+    consumers: Consumers,
+) -> KeepTransactions {
+    let has_history = consumers.has(Consumers::TRANSACTION_HISTORY) && connection.has_history();
+    KeepTransactions {
+        current: consumers.has(Consumers::TRANSACTION_CURRENT),
+        history: if has_history { instruments.keep.transactions.history } else { 0 },
+        is_timed: instruments.setup.collects(Instrument::Transaction).1,
+    }
+}
+
+/// Keeps the transactions that have ended after the event `before` among those of all sessions.
+fn keep_long_transactions(
+    instruments: &Instruments,
+    connection_id: u64,
+    events: &SessionEvents,
+    before: u64,
+) {
+    let ended = events.last_transactions().filter(|event| event.end_id > before);
+    ended.for_each(|event| instruments.long_transactions.keep(connection_id, event.clone()));
+}
+
+/// Counts the error and the warnings of a statement that has ended.
+#[inline]
+fn count_errors(
+    instruments: &Instruments,
+    connection: &Connection,
+    session: &Session,
+    (observed, ended_ns): (&Observed<'_>, u64),
+) {
+    let is_diagnostic = matches!(observed.outcome, Ok(Some(completion)) if completion.diagnostic);
+    let warnings = &session.state.warnings;
+    if observed.outcome.is_err() || warnings.count() > 0 && !is_diagnostic {
+        add_errors(instruments, connection, (observed.outcome.err(), warnings), ended_ns);
+    }
+}
+
+#[cold]
+fn add_errors(
+    instruments: &Instruments,
+    connection: &Connection,
+    (error, warnings): (Option<&MysqlError>, &Warnings),
+    ended_ns: u64,
+) {
+    if !instruments.setup.collects(Instrument::Error).0 || !connection.is_instrumented() {
+        return;
+    }
+    let mut events = connection.events.lock();
+    let is_listed = |error: &MysqlError| {
+        warnings.list().iter().any(|listed| listed.level == Level::Error && listed.code == error.number())
+    };
+    match error.filter(|error| !is_listed(error)) {
+        // What is listed is of the statement before.
+        Some(error) => events.add_error(error.number(), ended_ns),
+        None => warnings.list().iter().for_each(|listed| events.add_error(listed.code, ended_ns)),
+    }
+}
+
+/// Tells of the transactions of a statement that is not told of itself, or of none.
+fn tell_transactions(
+    instruments: &Instruments,
+    connection: &Connection,
+    trace: &mut Trace,
+    (began_ns, ended_ns): (u64, u64),
+) {
+    let consumers = instruments.setup.consumers();
+    let mut events = connection.events.lock();
+    let before = events.last_id();
+    let keep = keep_transactions(instruments, connection, consumers);
+    events.add_transactions(None, (began_ns, ended_ns), trace, keep);
+    if consumers.has(Consumers::TRANSACTION_LONG) {
+        keep_long_transactions(instruments, connection.id, &events, before);
+    }
+}
+
 impl Conversation {
+    /// The session has ended, and rolled back what was open.
+    pub(crate) fn observe_end(&mut self) {
+        let Conversation { server, connection, session, .. } = self;
+        let instruments = &server.host.instruments;
+        if instruments.collects() && session.trace.has_ended() {
+            let now_ns = instruments.ns_of(Instant::now());
+            tell_transactions(instruments, connection, &mut session.trace, (now_ns, now_ns));
+        }
+    }
+
     /// A statement or command begins to be executed, and is going to be observed.
     #[inline]
     pub(crate) fn begin_to_observe(&mut self, begun: Instant) {
         // What was executed without being observed.
         self.session.commands.take_first();
+        let is_traced = self.server.host.instruments.setup.collects(Instrument::Transaction).0;
+        self.session.notes_stages = self.server.host.instruments.setup.notes_stages();
+        self.session.trace.listen(is_traced && self.connection.is_instrumented());
         self.connection.begins_statement(self.server.host.instruments.ns_of(begun));
     }
 
@@ -308,21 +421,25 @@ impl Conversation {
         let prepared = observed.prepared.or(executed.as_deref());
         let command = session.commands.take_first();
         let class = observed.class.unwrap_or_else(|| class_of(command));
-        let (is_enabled, is_timed) = instruments.setup.statements(class);
+        let (is_enabled, is_timed) = instruments.setup.collects(Instrument::Statement(class));
         let took_ns = nanos_of(observed.took);
-        let mut done = Done::new(if is_timed { took_ns } else { 0 }, began_ns.saturating_add(took_ns));
+        let ended_ns = began_ns.saturating_add(took_ns);
+        let stages = stages::ended(&server.host, connection, session);
+        count_errors(instruments, connection, session, (observed, ended_ns));
+        let mut done = Done::new(if is_timed { took_ns } else { 0 }, ended_ns);
         count(&mut done, session, observed);
         if !is_enabled || !connection.is_instrumented() {
-            return;
+            return tell_transactions(instruments, connection, &mut session.trace, (began_ns, ended_ns));
         }
         // USE belongs to the database before it.
         let changed = matches!(observed.outcome, Ok(Some(completion)) if completion.database_changed);
         let before = changed.then(|| connection.database()).flatten();
         let schema = if changed { before.as_deref() } else { session.state.database.as_deref() };
         let text = own_text(observed.text);
+        let mode = session.state.variables.sql_mode;
         let options = || ParseOptions {
             placeholders: observed.class.is_some(),
-            ..palisade_sql::sql::parse_options(session)
+            ..palisade_sql::sql::parse_options_of(mode)
         };
         let harmless = may_have_secrets(command, head(instruments, text))
             .then(|| query_logs::harmless(head(instruments, text), options()));
@@ -331,11 +448,21 @@ impl Conversation {
         let completion = observed.outcome.ok().flatten();
         let (info, sent_rows) =
             completion.map_or(("", false), |completion| (completion.info.as_str(), completion.rows));
-        let shown_text = harmless.as_deref().unwrap_or(text);
-        let (failure, done) = (failure.as_ref(), &done);
-        let (digest, source) = (None, 0);
-        let ended = Ended { class, done, text: shown_text, digest, schema, source, failure, info, sent_rows };
-        let mut told = Told { instruments, connection, consumers, row: None, ended };
+        let ended = Ended {
+            class,
+            done: &done,
+            began_ns,
+            text: harmless.as_deref().unwrap_or(text),
+            digest: None,
+            schema,
+            source: 0,
+            failure: failure.as_ref(),
+            stages: &stages,
+            info,
+            sent_rows,
+        };
+        let trace = &mut session.trace;
+        let mut told = Told { instruments, connection, consumers, trace, row: None, ended };
         let has_digest = !text.is_empty() && class != *FAILED && instruments.digest_length > 0;
         if !has_digest || !consumers.has(Consumers::DIGEST) {
             return told.tell();

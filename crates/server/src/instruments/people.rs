@@ -1,4 +1,4 @@
-//! Connections and statements by account, by user and by host.
+//! Connections, and what they have counted, by account, by user and by host.
 //!
 //! ```text
 //!   session ──ends, or TRUNCATE──▶ account ──TRUNCATE──▶ user, host ──TRUNCATE──▶ the server
@@ -10,32 +10,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palisade_observe::class::Class;
-use palisade_observe::sums::Sums;
+use palisade_observe::tally::{Family, Tally};
 use parking_lot::Mutex;
 
 use crate::connections::Connection;
-
-/// Sums by class.
-#[derive(Debug, Clone, Default)]
-pub struct ClassSums(BTreeMap<Class, Sums>);
-
-impl ClassSums {
-    /// Adds others.
-    pub fn merge<'a>(&mut self, others: impl IntoIterator<Item = (Class, &'a Sums)>) {
-        others.into_iter().for_each(|(class, sums)| self.0.entry(class).or_default().merge(sums));
-    }
-
-    /// Each class with its sums.
-    pub fn iter(&self) -> impl Iterator<Item = (Class, &Sums)> {
-        self.0.iter().map(|(class, sums)| (*class, sums))
-    }
-
-    /// Of a class.
-    pub fn of(&self, class: Class) -> Sums {
-        self.0.get(&class).cloned().unwrap_or_default()
-    }
-}
 
 /// A user and a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +31,7 @@ pub struct Person {
     pub current: u64,
     /// Connections that there were.
     pub total: u64,
-    sums: ClassSums,
+    tally: Tally,
 }
 
 #[derive(Default)]
@@ -62,7 +40,7 @@ struct Noted {
     users: BTreeMap<String, Person>,
     hosts: BTreeMap<String, Person>,
     /// Of no user any more.
-    rest: ClassSums,
+    rest: Tally,
 }
 
 /// Accounts that have been connected since the server began, or since TRUNCATE.
@@ -89,19 +67,22 @@ pub enum Reset {
 /// The sums of a server, as they were at a moment.
 pub struct Overview {
     /// Of each session, with what it is connected as.
-    pub sessions: Vec<(Arc<Connection>, Option<AccountKey>, ClassSums)>,
+    pub sessions: Vec<(Arc<Connection>, Option<AccountKey>, Tally)>,
     accounts: BTreeMap<AccountKey, Person>,
     users: BTreeMap<String, Person>,
     hosts: BTreeMap<String, Person>,
-    rest: ClassSums,
+    rest: Tally,
 }
 
 impl Noted {
-    fn leave(&mut self, key: &AccountKey, sums: &ClassSums) {
+    fn add(&mut self, key: &AccountKey, tally: &Tally) {
+        self.accounts.entry(key.clone()).or_default().tally.merge(tally);
+    }
+
+    fn leave(&mut self, key: &AccountKey) {
         let persons =
             [self.accounts.get_mut(key), self.users.get_mut(&key.user), self.hosts.get_mut(&key.host)];
         persons.into_iter().flatten().for_each(|person| person.current = person.current.saturating_sub(1));
-        self.accounts.entry(key.clone()).or_default().sums.merge(sums.iter());
     }
 
     fn enter(&mut self, key: &AccountKey) {
@@ -116,23 +97,19 @@ impl Noted {
     }
 
     /// The sums of accounts become those of users and hosts.
-    fn raise_accounts(&mut self) {
+    fn raise_accounts(&mut self, family: Family) {
         for (key, account) in &mut self.accounts {
-            let sums = std::mem::take(&mut account.sums);
-            self.users.entry(key.user.clone()).or_default().sums.merge(sums.iter());
-            self.hosts.entry(key.host.clone()).or_default().sums.merge(sums.iter());
+            let tally = account.tally.take(family);
+            self.users.entry(key.user.clone()).or_default().tally.merge(&tally);
+            self.hosts.entry(key.host.clone()).or_default().tally.merge(&tally);
         }
     }
 
-    fn raise_users(&mut self) {
+    fn raise_users(&mut self, family: Family) {
         for user in self.users.values_mut() {
-            self.rest.merge(std::mem::take(&mut user.sums).iter());
+            self.rest.merge(&user.tally.take(family));
         }
     }
-}
-
-fn taken(connection: &Connection) -> ClassSums {
-    ClassSums(connection.events.lock().take_sums().into_iter().collect())
 }
 
 impl People {
@@ -141,7 +118,10 @@ impl People {
         let mut noted = self.noted.lock();
         let mut known_as = connection.known_as.lock();
         if let Some(before) = known_as.take() {
-            noted.leave(&before, &taken(connection));
+            let mut events = connection.events.lock();
+            Family::ALL.iter().for_each(|family| noted.add(&before, &events.take(*family)));
+            drop(events);
+            noted.leave(&before);
         }
         if let Some(key) = &key {
             noted.enter(key);
@@ -149,34 +129,34 @@ impl People {
         *known_as = key;
     }
 
-    /// TRUNCATE of a table of sums.
-    pub fn reset(&self, connections: &[Arc<Connection>], reset: Reset) {
+    /// TRUNCATE of a table of sums of that family.
+    pub fn reset(&self, connections: &[Arc<Connection>], family: Family, reset: Reset) {
         let mut noted = self.noted.lock();
         for connection in connections {
-            let sums = taken(connection);
+            let tally = connection.events.lock().take(family);
             match &*connection.known_as.lock() {
-                Some(key) => noted.accounts.entry(key.clone()).or_default().sums.merge(sums.iter()),
-                None => noted.rest.merge(sums.iter()),
+                Some(key) => noted.add(key, &tally),
+                None => noted.rest.merge(&tally),
             }
         }
         if reset >= Reset::Accounts {
-            noted.raise_accounts();
+            noted.raise_accounts(family);
         }
         if matches!(reset, Reset::Users | Reset::All) {
-            noted.raise_users();
+            noted.raise_users(family);
         }
         if matches!(reset, Reset::Hosts | Reset::All) {
-            noted.hosts.values_mut().for_each(|host| host.sums = ClassSums::default());
+            noted.hosts.values_mut().for_each(|host| drop(host.tally.take(family)));
         }
         if reset == Reset::All {
-            noted.rest = ClassSums::default();
+            noted.rest.take(family);
         }
     }
 
     /// TRUNCATE of `accounts`, `users` or `hosts`: those who are not connected go, and of the others the
     /// connections that there are count. Sums go up before.
     pub fn forget(&self, connections: &[Arc<Connection>], reset: Reset) {
-        self.reset(connections, reset);
+        Family::ALL.iter().for_each(|family| self.reset(connections, *family, reset));
         let mut noted = self.noted.lock();
         let keep = |person: &mut Person| {
             person.total = person.current;
@@ -193,9 +173,8 @@ impl People {
     pub fn overview(&self, connections: &[Arc<Connection>]) -> Overview {
         let noted = self.noted.lock();
         let of = |connection: &Arc<Connection>| {
-            let mut sums = ClassSums::default();
-            sums.merge(connection.events.lock().sums());
-            (connection.clone(), connection.known_as.lock().clone(), sums)
+            let tally = connection.events.lock().tally();
+            (connection.clone(), connection.known_as.lock().clone(), tally)
         };
         Overview {
             sessions: connections.iter().map(of).collect(),
@@ -209,51 +188,51 @@ impl People {
 
 impl Overview {
     /// Each account.
-    pub fn accounts(&self) -> Vec<(AccountKey, Person, ClassSums)> {
+    pub fn accounts(&self) -> Vec<(AccountKey, Person, Tally)> {
         let of = |(key, person): (&AccountKey, &Person)| {
-            let mut sums = person.sums.clone();
-            self.add_sessions(&mut sums, |known| known == key);
-            (key.clone(), person.clone(), sums)
+            let mut tally = person.tally.clone();
+            self.add_sessions(&mut tally, |known| known == key);
+            (key.clone(), person.clone(), tally)
         };
         self.accounts.iter().map(of).collect()
     }
 
     /// Each user.
-    pub fn users(&self) -> Vec<(String, Person, ClassSums)> {
+    pub fn users(&self) -> Vec<(String, Person, Tally)> {
         self.each(&self.users, |key, user| key.user == *user)
     }
 
     /// Each host.
-    pub fn hosts(&self) -> Vec<(String, Person, ClassSums)> {
+    pub fn hosts(&self) -> Vec<(String, Person, Tally)> {
         self.each(&self.hosts, |key, host| key.host == *host)
     }
 
     /// Of the server.
-    pub fn all(&self) -> ClassSums {
-        let mut sums = self.rest.clone();
-        self.users.values().for_each(|user| sums.merge(user.sums.iter()));
-        self.accounts.values().for_each(|account| sums.merge(account.sums.iter()));
-        self.sessions.iter().for_each(|(.., own)| sums.merge(own.iter()));
-        sums
+    pub fn all(&self) -> Tally {
+        let mut tally = self.rest.clone();
+        self.users.values().for_each(|user| tally.merge(&user.tally));
+        self.accounts.values().for_each(|account| tally.merge(&account.tally));
+        self.sessions.iter().for_each(|(.., own)| tally.merge(own));
+        tally
     }
 
     fn each(
         &self,
         persons: &BTreeMap<String, Person>,
         is_of: fn(&AccountKey, &String) -> bool,
-    ) -> Vec<(String, Person, ClassSums)> {
+    ) -> Vec<(String, Person, Tally)> {
         let of = |(name, person): (&String, &Person)| {
-            let mut sums = person.sums.clone();
+            let mut tally = person.tally.clone();
             let accounts = self.accounts.iter().filter(|(key, _)| is_of(key, name));
-            accounts.for_each(|(_, account)| sums.merge(account.sums.iter()));
-            self.add_sessions(&mut sums, |key| is_of(key, name));
-            (name.clone(), person.clone(), sums)
+            accounts.for_each(|(_, account)| tally.merge(&account.tally));
+            self.add_sessions(&mut tally, |key| is_of(key, name));
+            (name.clone(), person.clone(), tally)
         };
         persons.iter().map(of).collect()
     }
 
-    fn add_sessions(&self, sums: &mut ClassSums, is_of: impl Fn(&AccountKey) -> bool) {
+    fn add_sessions(&self, tally: &mut Tally, is_of: impl Fn(&AccountKey) -> bool) {
         let own = self.sessions.iter().filter(|(_, key, _)| key.as_ref().is_some_and(&is_of));
-        own.for_each(|(.., own)| sums.merge(own.iter()));
+        own.for_each(|(.., own)| tally.merge(own));
     }
 }

@@ -5,13 +5,16 @@
 //! ```text
 //!   global_instrumentation
 //!    ├─ thread_instrumentation
-//!    │   └─ events_statements_current ─ events_statements_history, events_statements_history_long
+//!    │   ├─ events_stages_current ─ events_stages_history, events_stages_history_long
+//!    │   ├─ events_statements_current ─ events_statements_history, events_statements_history_long
+//!    │   └─ events_transactions_current ─ events_transactions_history, events_transactions_history_long
 //!    └─ statements_digest
 //! ```
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use palisade_observe::class::{self, Class};
+use palisade_observe::stage::{self, StageClass};
 use parking_lot::Mutex;
 
 /// Places to which what was collected goes, as bits.
@@ -31,10 +34,30 @@ impl Consumers {
     pub const LONG: Consumers = Consumers(1 << 4);
     /// Statements by digest.
     pub const DIGEST: Consumers = Consumers(1 << 5);
-    /// Events of transactions, which are not collected.
-    const TRANSACTIONS: [Consumers; 3] = [Consumers(1 << 6), Consumers(1 << 7), Consumers(1 << 8)];
-    /// The same of stages.
-    const STAGES: [Consumers; 3] = [Consumers(1 << 9), Consumers(1 << 10), Consumers(1 << 11)];
+    /// The last transaction of a session.
+    pub const TRANSACTION_CURRENT: Consumers = Consumers(1 << 6);
+    /// Its last ones.
+    pub const TRANSACTION_HISTORY: Consumers = Consumers(1 << 7);
+    /// The last ones of all sessions.
+    pub const TRANSACTION_LONG: Consumers = Consumers(1 << 8);
+    /// What is kept of single statements, stages and transactions.
+    const EVENTS: Consumers = Consumers(
+        Self::CURRENT.0
+            | Self::HISTORY.0
+            | Self::LONG.0
+            | Self::TRANSACTION_CURRENT.0
+            | Self::TRANSACTION_HISTORY.0
+            | Self::TRANSACTION_LONG.0
+            | Self::STAGE_CURRENT.0
+            | Self::STAGE_HISTORY.0
+            | Self::STAGE_LONG.0,
+    );
+    /// The last stage of a session's statements.
+    pub const STAGE_CURRENT: Consumers = Consumers(1 << 9);
+    /// Their last ones.
+    pub const STAGE_HISTORY: Consumers = Consumers(1 << 10);
+    /// The last ones of all sessions.
+    pub const STAGE_LONG: Consumers = Consumers(1 << 11);
     /// The same of waits.
     const WAITS: [Consumers; 3] = [Consumers(1 << 12), Consumers(1 << 13), Consumers(1 << 14)];
 
@@ -49,8 +72,13 @@ impl Consumers {
         let mut left = self;
         for (above, below) in [
             (Consumers::GLOBAL, Consumers(u32::MAX)),
-            (Consumers::THREAD, Consumers(Self::CURRENT.0 | Self::HISTORY.0 | Self::LONG.0)),
+            (Consumers::THREAD, Consumers::EVENTS),
             (Consumers::CURRENT, Consumers(Self::HISTORY.0 | Self::LONG.0)),
+            (
+                Consumers::TRANSACTION_CURRENT,
+                Consumers(Self::TRANSACTION_HISTORY.0 | Self::TRANSACTION_LONG.0),
+            ),
+            (Consumers::STAGE_CURRENT, Consumers(Self::STAGE_HISTORY.0 | Self::STAGE_LONG.0)),
         ] {
             if !left.has(above) {
                 left.0 &= !below.0;
@@ -63,16 +91,16 @@ impl Consumers {
 /// The consumers of MySQL, with their bits. Those of events that no instrument makes are enabled in vain; the
 /// one that is not known here cannot be.
 pub const CONSUMERS: [(&str, Option<Consumers>); 16] = [
-    ("events_stages_current", Some(Consumers::STAGES[0])),
-    ("events_stages_history", Some(Consumers::STAGES[1])),
-    ("events_stages_history_long", Some(Consumers::STAGES[2])),
+    ("events_stages_current", Some(Consumers::STAGE_CURRENT)),
+    ("events_stages_history", Some(Consumers::STAGE_HISTORY)),
+    ("events_stages_history_long", Some(Consumers::STAGE_LONG)),
     ("events_statements_cpu", None),
     ("events_statements_current", Some(Consumers::CURRENT)),
     ("events_statements_history", Some(Consumers::HISTORY)),
     ("events_statements_history_long", Some(Consumers::LONG)),
-    ("events_transactions_current", Some(Consumers::TRANSACTIONS[0])),
-    ("events_transactions_history", Some(Consumers::TRANSACTIONS[1])),
-    ("events_transactions_history_long", Some(Consumers::TRANSACTIONS[2])),
+    ("events_transactions_current", Some(Consumers::TRANSACTION_CURRENT)),
+    ("events_transactions_history", Some(Consumers::TRANSACTION_HISTORY)),
+    ("events_transactions_history_long", Some(Consumers::TRANSACTION_LONG)),
     ("events_waits_current", Some(Consumers::WAITS[0])),
     ("events_waits_history", Some(Consumers::WAITS[1])),
     ("events_waits_history_long", Some(Consumers::WAITS[2])),
@@ -88,8 +116,8 @@ const DEFAULT: Consumers = Consumers(
         | Consumers::CURRENT.0
         | Consumers::HISTORY.0
         | Consumers::DIGEST.0
-        | Consumers::TRANSACTIONS[0].0
-        | Consumers::TRANSACTIONS[1].0,
+        | Consumers::TRANSACTION_CURRENT.0
+        | Consumers::TRANSACTION_HISTORY.0,
 );
 
 /// Whose statements are collected: accounts whose names are these, or `%` for any.
@@ -119,6 +147,48 @@ impl Actor {
     }
 }
 
+/// What may be collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instrument {
+    /// Statements of a class.
+    Statement(Class),
+    /// Stages of statements.
+    Stage(StageClass),
+    /// Transactions.
+    Transaction,
+    /// Errors and warnings, which take no time.
+    Error,
+}
+
+impl Instrument {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Instrument> {
+        let stages = StageClass::all().map(Instrument::Stage);
+        let statements = class::all().map(Instrument::Statement);
+        stages.chain(statements).chain([Instrument::Transaction, Instrument::Error])
+    }
+
+    /// MySQL's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Instrument::Statement(class) => class::name(class),
+            Instrument::Stage(class) => class.name(),
+            Instrument::Transaction => "transaction",
+            Instrument::Error => "error",
+        }
+    }
+
+    /// The one of that name.
+    pub fn find(name: &str) -> Option<Instrument> {
+        Instrument::all().find(|instrument| instrument.name() == name)
+    }
+
+    /// Whether its events take time.
+    pub fn has_times(self) -> bool {
+        self != Instrument::Error
+    }
+}
+
 /// Of an instrument: it is enabled.
 const ENABLED: u8 = 1;
 /// The times of its events are measured.
@@ -131,6 +201,11 @@ pub struct Setup {
     effective: AtomicU32,
     /// By class.
     statements: Box<[AtomicU8]>,
+    stages: [AtomicU8; stage::NAMES.len()],
+    /// Whether stages are collected that sessions have to note for it.
+    notes_stages: AtomicBool,
+    transactions: AtomicU8,
+    errors: AtomicU8,
     /// `setup_actors`.
     pub actors: Mutex<Vec<Actor>>,
     /// Whether anything may ever be collected.
@@ -145,6 +220,13 @@ impl Setup {
             enabled: AtomicU32::new(enabled.0),
             effective: AtomicU32::new(enabled.effective().0),
             statements: class::NAMES.iter().map(|_| AtomicU8::new(ENABLED | TIMED)).collect(),
+            stages: std::array::from_fn(|place| {
+                let has_progress = StageClass(place as u8).has_progress();
+                AtomicU8::new(if has_progress { ENABLED | TIMED } else { 0 })
+            }),
+            notes_stages: AtomicBool::new(false),
+            transactions: AtomicU8::new(ENABLED | TIMED),
+            errors: AtomicU8::new(ENABLED),
             actors: Mutex::new(vec![Actor::any_account()]),
             may_collect: is_on,
         }
@@ -180,15 +262,33 @@ impl Setup {
         (before & consumer.0 != 0) != on
     }
 
-    /// Sets whether statements of a class are collected, or with their times; whether that was a change.
-    pub fn set_statements(&self, class: Class, timed: bool, on: bool) -> bool {
+    fn bits(&self, instrument: Instrument) -> Option<&AtomicU8> {
+        match instrument {
+            Instrument::Statement(class) => self.statements.get(usize::from(class.0)),
+            Instrument::Stage(class) => self.stages.get(usize::from(class.0)),
+            Instrument::Transaction => Some(&self.transactions),
+            Instrument::Error => Some(&self.errors),
+        }
+    }
+
+    /// Sets whether that is collected, or with its times; whether that was a change.
+    pub fn set(&self, instrument: Instrument, timed: bool, on: bool) -> bool {
         let bit = if timed { TIMED } else { ENABLED };
-        let Some(bits) = self.statements.get(usize::from(class.0)) else { return false };
+        let Some(bits) = self.bits(instrument) else { return false };
         let before = match on {
             true => bits.fetch_or(bit, Ordering::Relaxed),
             false => bits.fetch_and(!bit, Ordering::Relaxed),
         };
+        let is_noted =
+            |class: &StageClass| !class.has_progress() && self.collects(Instrument::Stage(*class)).0;
+        self.notes_stages.store(StageClass::all().any(|class| is_noted(&class)), Ordering::Relaxed);
         (before & bit != 0) != on
+    }
+
+    /// Whether stages are collected that sessions have to note for it.
+    #[inline]
+    pub fn notes_stages(&self) -> bool {
+        self.notes_stages.load(Ordering::Relaxed)
     }
 
     /// Whether statements of that account are collected, and the last ones kept, as the most exact of the
@@ -202,10 +302,10 @@ impl Setup {
         best.map_or((false, false), |actor| (actor.is_enabled, actor.has_history))
     }
 
-    /// Whether statements of a class are collected, and whether with their times.
+    /// Whether that is collected, and whether with its times.
     #[inline]
-    pub fn statements(&self, class: Class) -> (bool, bool) {
-        let bits = self.statements.get(usize::from(class.0));
+    pub fn collects(&self, instrument: Instrument) -> (bool, bool) {
+        let bits = self.bits(instrument);
         let bits = bits.map_or(0, |bits| bits.load(Ordering::Relaxed));
         (bits & ENABLED != 0, bits & TIMED != 0)
     }
@@ -225,6 +325,9 @@ mod tests {
         let no_current = without(Consumers::CURRENT);
         assert!(!no_current.has(Consumers::HISTORY) && !no_current.has(Consumers::LONG));
         assert!(!without(Consumers::HISTORY).has(Consumers::HISTORY));
+        let no_transaction = without(Consumers::TRANSACTION_CURRENT);
+        assert!(no_transaction.has(Consumers::LONG) && !no_transaction.has(Consumers::TRANSACTION_HISTORY));
+        assert!(!no_threads.has(Consumers::TRANSACTION_CURRENT));
         assert!(!Setup::new(false).is_on() && Setup::new(true).is_on());
     }
 
@@ -234,10 +337,16 @@ mod tests {
         assert!(setup.enable(Consumers::GLOBAL, false) && !setup.is_on());
         assert!(!setup.enable(Consumers::GLOBAL, false), "it is so already");
         assert!(setup.enable(Consumers::GLOBAL, true) && setup.consumers().has(Consumers::HISTORY));
-        let class = class::find("statement/sql/select").expect("known");
-        assert_eq!(setup.statements(class), (true, true));
-        assert!(setup.set_statements(class, true, false) && !setup.set_statements(class, true, false));
-        assert_eq!(setup.statements(class), (true, false));
+        let selects = Instrument::find("statement/sql/select").expect("known");
+        assert_eq!(setup.collects(selects), (true, true));
+        assert!(setup.set(selects, true, false) && !setup.set(selects, true, false));
+        assert_eq!(setup.collects(selects), (true, false));
+        assert_eq!(setup.collects(Instrument::Transaction), (true, true));
+        assert_eq!(setup.collects(Instrument::Error), (true, false));
+        let executing = Instrument::find("stage/sql/executing").expect("known");
+        assert!(!setup.notes_stages() && setup.set(executing, false, true) && setup.notes_stages());
+        assert!(setup.set(executing, false, false) && !setup.notes_stages());
+        assert!(Instrument::all().all(|known| Instrument::find(known.name()) == Some(known)));
         let off = Setup::new(false);
         off.enable(Consumers::GLOBAL, true);
         assert!(!off.is_on());

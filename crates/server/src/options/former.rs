@@ -19,8 +19,6 @@ const REMOVED: &str = "MySQL has removed it";
 const OTHERS: &str = "it is an option of another server";
 const NO_LOG: &str = "there is no binary log yet";
 const NO_REPLICATION: &str = "there is no replication yet";
-const NO_SETUP: &str =
-    "what is collected is set by UPDATE of performance_schema.setup_instruments and setup_consumers";
 
 /// Variables that have another name now, by their former one.
 const RENAMED: &[(&str, &str)] = &[
@@ -187,9 +185,6 @@ pub fn find(name: &str) -> Option<Former> {
     let name = name.replace('-', "_");
     if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == name) {
         return Some(Former::Renamed(now));
-    }
-    if name == "performance_schema_instrument" || name.starts_with("performance_schema_consumer_") {
-        return Some(Former::Ignored(NO_SETUP));
     }
     let (why, _) = IGNORED.iter().find(|(_, names)| names.contains(&name.as_str()))?;
     Some(Former::Ignored(why))

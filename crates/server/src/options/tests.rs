@@ -210,3 +210,21 @@ fn a_former_name_sets_the_variable_of_today() {
     assert!(run(&["--log-bin=OFF"]).unwrap().warnings.is_empty());
     assert_eq!(run(&["--skip-query-cache-size"]).unwrap().warnings.len(), 1);
 }
+
+#[test]
+fn what_is_collected_from_the_start_is_an_option() {
+    let instrument = "--performance-schema-instrument";
+    let options = run(&[
+        &format!("{instrument}=statement/%=COUNTED"),
+        instrument,
+        "transaction=OFF",
+        "--performance-schema-consumer-events-statements-history-long",
+        "--skip-performance-schema-consumer-statements-digest",
+    ])
+    .unwrap();
+    assert_eq!((options.collected.len(), options.warnings.len()), (4, 0), "{:#?}", options.warnings);
+    let wrong =
+        run(&[&format!("{instrument}=x"), "--performance-schema-consumer-events-statements-cpu"]).unwrap();
+    assert_eq!((wrong.collected.len(), wrong.warnings.len()), (0, 2), "{:#?}", wrong.warnings);
+    assert!(run(&["--performance-schema-consumer-nosuch=ON"]).is_err());
+}

@@ -1,10 +1,10 @@
 //! What sessions have set and counted: variables_by_thread, user_variables_by_thread, status_by_thread and
 //! its sums by account, host and user.
 //!
-//! A session shows the others its system variables when it sets one ([`Connection::show_settings`]). Its user
-//! variables, and what its statements have done, are in memory of its own: of other sessions those rows are
-//! missing that only the session itself knows of, and the sums are of what each connection counts for others
-//! to read ([`SHARED`]).
+//! A session shows the others its system variables when it sets one ([`Connection::show_settings`]), and its
+//! user variables as they are. What its statements have done is in memory of its own: of other sessions those
+//! rows are missing that only the session itself knows of, and the sums are of what each connection counts for
+//! others to read ([`SHARED`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,10 +106,13 @@ fn shown(variable: &UserVariable) -> Value {
 }
 
 fn user_variables(source: &Source<'_>, wanted: &Wanted) -> Rows {
-    let state = source.session.state;
-    let own = state.user_variables.iter();
-    let subjects = own.map(|(name, variable)| (state.connection_id, name.clone(), variable.clone()));
-    of_each(subjects.collect::<Vec<_>>(), user_variables_by_thread::row, wanted)
+    let of = |connection: Arc<Connection>| {
+        let mut all = connection.user_variables().all();
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all.into_iter().map(move |(name, variable)| (connection.id, name, variable))
+    };
+    let connections = source.host.connections.admitted().into_iter();
+    of_each(connections.flat_map(of), user_variables_by_thread::row, wanted)
 }
 
 /// A counter of a session.

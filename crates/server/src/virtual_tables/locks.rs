@@ -13,7 +13,7 @@ use std::sync::Arc;
 use palisade_base::TrxId;
 use palisade_catalog::{DateTime, RowView, SqlType, Timestamp, Value, key};
 use palisade_engine::{
-    AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table,
+    AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table, shown_number,
 };
 use palisade_expr::convert::text_of;
 use palisade_schema::{Rows, Wanted, virtual_table};
@@ -32,12 +32,6 @@ pub(super) static TABLES: Tables = &[
 ];
 
 const ENGINE: &str = "INNODB";
-
-/// The number by which a transaction is shown. One that has only locked something has no id; it gets a number
-/// beyond all ids.
-pub(crate) fn shown_number(id: Option<TrxId>, session: u32) -> u64 {
-    id.map_or((1 << 48) + u64::from(session), |id| id.0)
-}
 
 fn shown_id(id: Option<TrxId>, session: u32) -> Value {
     Value::UInt(shown_number(id, session))

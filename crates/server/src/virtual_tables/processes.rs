@@ -20,7 +20,7 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&processes_of_schema::DECL, |source, wanted| {
         of_each(processes(source), processes_of_schema::row, wanted)
     }),
-    Definition::new(&threads::DECL, |source, wanted| of_each(processes(source), threads::row, wanted))
+    Definition::new(&threads::DECL, |source, wanted| of_each(all_threads(source), threads::row, wanted))
         .changed_by(&[ChangeKind::Update], change_thread),
     Definition::new(&own_attributes::DECL, |source, wanted| {
         let own = source.session.state.connection_id;
@@ -96,27 +96,118 @@ virtual_table! {
     }
 }
 
+/// The thread of a connection, or one that serves no connection.
+enum ThreadSubject {
+    Connection(Box<ProcessSubject>),
+    Background {
+        /// The operating system's number of it.
+        number: u64,
+        name: &'static str,
+        is_instrumented: bool,
+        has_history: bool,
+    },
+}
+
+impl ThreadSubject {
+    /// The number by which it is shown. No connection has such a one.
+    fn id(&self) -> u64 {
+        const BEYOND_CONNECTIONS: u64 = 1 << 32;
+        match self {
+            ThreadSubject::Connection(subject) => subject.process.id,
+            ThreadSubject::Background { number, .. } => BEYOND_CONNECTIONS + number,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            ThreadSubject::Connection(_) => "thread/sql/one_connection",
+            ThreadSubject::Background { name, .. } => name,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            ThreadSubject::Connection(_) => "FOREGROUND",
+            ThreadSubject::Background { .. } => "BACKGROUND",
+        }
+    }
+
+    /// What only the thread of a connection has.
+    fn of_connection(&self, value: impl FnOnce(&ProcessSubject) -> Value) -> Value {
+        match self {
+            ThreadSubject::Connection(subject) => value(subject),
+            ThreadSubject::Background { .. } => Value::Null,
+        }
+    }
+
+    fn is_instrumented(&self) -> Value {
+        match self {
+            ThreadSubject::Connection(subject) => subject.says(Connection::is_instrumented),
+            ThreadSubject::Background { is_instrumented, .. } => yes_no(*is_instrumented),
+        }
+    }
+
+    fn has_history(&self) -> Value {
+        match self {
+            ThreadSubject::Connection(subject) => subject.says(Connection::has_history),
+            ThreadSubject::Background { has_history, .. } => yes_no(*has_history),
+        }
+    }
+
+    fn system_number(&self) -> Value {
+        match self {
+            // Its session is a task of whichever worker it is with.
+            ThreadSubject::Connection(_) => Value::Null,
+            ThreadSubject::Background { number, .. } => Value::UInt(*number),
+        }
+    }
+
+    fn resource_group(&self) -> &'static str {
+        match self {
+            ThreadSubject::Connection(_) => "USR_default",
+            ThreadSubject::Background { .. } => "SYS_default",
+        }
+    }
+}
+
+/// The threads of connections that the account may know of; and the others, if it may know of all.
+fn all_threads(source: &Source<'_>) -> Vec<ThreadSubject> {
+    let Source { host, session } = source;
+    let mut threads = Vec::new();
+    if host.asked(session.state, |asker| asker.has(Privileges::PROCESS)) {
+        let running = host.instruments.threads.running().into_iter();
+        threads.extend(running.map(|(number, class)| ThreadSubject::Background {
+            number,
+            name: class.name,
+            is_instrumented: class.says(false),
+            has_history: class.says(true),
+        }));
+    }
+    threads.extend(processes(source).into_iter().map(|subject| ThreadSubject::Connection(Box::new(subject))));
+    threads
+}
+
 virtual_table! {
     /// A session is a task here, not a thread; to those who ask it is the thread of its connection.
-    mod threads = "performance_schema"."threads" of |it: ProcessSubject| {
-        THREAD_ID: bigint_unsigned not null key PRI => Value::UInt(it.process.id),
-        NAME: varchar(128) in utf8mb4_0900_ai_ci not null key MUL => text("thread/sql/one_connection"),
-        TYPE: varchar(10) in utf8mb4_0900_ai_ci not null => text("FOREGROUND"),
-        PROCESSLIST_ID: bigint_unsigned key MUL => Value::UInt(it.process.id),
-        PROCESSLIST_USER: varchar(32) in utf8mb4_0900_ai_ci key MUL => text(&it.process.activity.user),
-        PROCESSLIST_HOST: varchar(255) in ascii_general_ci key MUL => text(&it.process.host),
-        PROCESSLIST_DB: varchar(64) in utf8mb4_0900_ai_ci => optional_text(it.process.activity.database.as_ref()),
-        PROCESSLIST_COMMAND: varchar(16) in utf8mb4_0900_ai_ci => text(it.process.activity.command),
-        PROCESSLIST_TIME: bigint => Value::UInt(it.seconds),
-        PROCESSLIST_STATE: varchar(64) in utf8mb4_0900_ai_ci => text(it.process.state),
-        PROCESSLIST_INFO: longtext in utf8mb4_0900_ai_ci => it.statement(),
+    mod threads = "performance_schema"."threads" of |it: ThreadSubject| {
+        THREAD_ID: bigint_unsigned not null key PRI => Value::UInt(it.id()),
+        NAME: varchar(128) in utf8mb4_0900_ai_ci not null key MUL => text(it.name()),
+        TYPE: varchar(10) in utf8mb4_0900_ai_ci not null => text(it.kind()),
+        PROCESSLIST_ID: bigint_unsigned key MUL => it.of_connection(|it| Value::UInt(it.process.id)),
+        PROCESSLIST_USER: varchar(32) in utf8mb4_0900_ai_ci key MUL => it.of_connection(|it| text(&it.process.activity.user)),
+        PROCESSLIST_HOST: varchar(255) in ascii_general_ci key MUL => it.of_connection(|it| text(&it.process.host)),
+        PROCESSLIST_DB: varchar(64) in utf8mb4_0900_ai_ci => it.of_connection(|it| optional_text(it.process.activity.database.as_ref())),
+        PROCESSLIST_COMMAND: varchar(16) in utf8mb4_0900_ai_ci => it.of_connection(|it| text(it.process.activity.command)),
+        PROCESSLIST_TIME: bigint => it.of_connection(|it| Value::UInt(it.seconds)),
+        PROCESSLIST_STATE: varchar(64) in utf8mb4_0900_ai_ci => it.of_connection(|it| text(it.process.state)),
+        PROCESSLIST_INFO: longtext in utf8mb4_0900_ai_ci => it.of_connection(ProcessSubject::statement),
         PARENT_THREAD_ID: bigint_unsigned => Value::Null,
         ROLE: varchar(64) in utf8mb4_0900_ai_ci => Value::Null,
-        INSTRUMENTED: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.says(Connection::is_instrumented),
-        HISTORY: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.says(Connection::has_history),
-        CONNECTION_TYPE: varchar(16) in utf8mb4_0900_ai_ci => text(it.connection_type()),
-        THREAD_OS_ID: bigint_unsigned key MUL => Value::Null,
-        RESOURCE_GROUP: varchar(64) in utf8mb4_0900_ai_ci key MUL => text("USR_default"),
+        INSTRUMENTED: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.is_instrumented(),
+        HISTORY: enum("YES", "NO") in utf8mb4_0900_ai_ci not null => it.has_history(),
+        CONNECTION_TYPE: varchar(16) in utf8mb4_0900_ai_ci => it.of_connection(|it| text(it.connection_type())),
+        THREAD_OS_ID: bigint_unsigned key MUL => it.system_number(),
+        RESOURCE_GROUP: varchar(64) in utf8mb4_0900_ai_ci key MUL => text(it.resource_group()),
         EXECUTION_ENGINE: enum("PRIMARY", "SECONDARY") in utf8mb4_0900_ai_ci => text("PRIMARY"),
         CONTROLLED_MEMORY: bigint_unsigned not null => Value::UInt(0),
         MAX_CONTROLLED_MEMORY: bigint_unsigned not null => Value::UInt(0),

@@ -7,11 +7,12 @@ use palisade_observe::class::{self, Class};
 use palisade_observe::digests::DigestRow;
 use palisade_observe::histogram::{BUCKETS, Counts, bounds_ps};
 use palisade_observe::sums::{Number, Sums};
+use palisade_observe::tally::{Family, Tally};
 use palisade_schema::{Rows, Wanted, virtual_table};
 
 use super::{Definition, Source, Tables, of_each, optional_text, text};
 use crate::connections::Connection;
-use crate::instruments::people::{ClassSums, Overview, Reset};
+use crate::instruments::people::{AccountKey, Overview, Reset};
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&by_digest::DECL, digests)
@@ -23,37 +24,35 @@ pub(super) static TABLES: Tables = &[
     })
     .truncated_by(|source| source.host.instruments.digests.truncate_all()),
     Definition::new(&global_by_class::DECL, |source, wanted| {
-        let sums = overview(source).all();
-        of_each(classes(Who::default(), sums), global_by_class::row, wanted)
+        let tally = overview(source).all();
+        of_each(classes(Who::default(), tally), global_by_class::row, wanted)
     })
-    .truncated_by(|source| reset(source, Reset::All)),
+    .truncated_by(|source| reset(source, Family::Statements, Reset::All)),
     Definition::new(&by_session::DECL, |source, wanted| {
         let sessions = overview(source).sessions.into_iter();
-        let of = |(connection, _, sums): (Arc<Connection>, _, ClassSums)| {
-            classes(Who { thread: connection.id, ..Who::default() }, sums)
-        };
+        let of =
+            |(connection, _, tally): (Arc<Connection>, _, Tally)| classes(Who::thread(connection.id), tally);
         of_each(sessions.flat_map(of), by_session::row, wanted)
     })
-    .truncated_by(|source| reset(source, Reset::Sessions)),
+    .truncated_by(|source| reset(source, Family::Statements, Reset::Sessions)),
     Definition::new(&by_account::DECL, |source, wanted| {
-        let accounts = overview(source).accounts().into_iter().flat_map(|(key, _, sums)| {
-            classes(Who { user: Some(key.user), host: Some(key.host), thread: 0 }, sums)
-        });
-        of_each(accounts, by_account::row, wanted)
+        let accounts = overview(source).accounts().into_iter();
+        let of = |(key, _, tally)| classes(Who::account(key), tally);
+        of_each(accounts.flat_map(of), by_account::row, wanted)
     })
-    .truncated_by(|source| reset(source, Reset::Accounts)),
+    .truncated_by(|source| reset(source, Family::Statements, Reset::Accounts)),
     Definition::new(&by_user::DECL, |source, wanted| {
         let users = overview(source).users().into_iter();
-        let of = |(user, _, sums)| classes(Who { user: Some(user), ..Who::default() }, sums);
+        let of = |(user, _, tally)| classes(Who::user(user), tally);
         of_each(users.flat_map(of), by_user::row, wanted)
     })
-    .truncated_by(|source| reset(source, Reset::Users)),
+    .truncated_by(|source| reset(source, Family::Statements, Reset::Users)),
     Definition::new(&by_host::DECL, |source, wanted| {
         let hosts = overview(source).hosts().into_iter();
-        let of = |(host, _, sums)| classes(Who { host: Some(host), ..Who::default() }, sums);
+        let of = |(host, _, tally)| classes(Who::host(host), tally);
         of_each(hosts.flat_map(of), by_host::row, wanted)
     })
-    .truncated_by(|source| reset(source, Reset::Hosts)),
+    .truncated_by(|source| reset(source, Family::Statements, Reset::Hosts)),
     Definition::empty(&by_program::DECL).truncated_by(|_| ()),
 ];
 
@@ -63,17 +62,40 @@ pub(super) fn overview(source: &Source<'_>) -> Overview {
     connections.people.overview(&connections.admitted())
 }
 
-fn reset(source: &Source<'_>, reset: Reset) {
+/// TRUNCATE of a table of sums.
+pub(super) fn reset(source: &Source<'_>, family: Family, reset: Reset) {
     let connections = &source.host.connections;
-    connections.people.reset(&connections.admitted(), reset);
+    connections.people.reset(&connections.admitted(), family, reset);
 }
 
-/// Whose sums they are.
+/// Whose sums they are: the server's, unless it says otherwise.
 #[derive(Debug, Clone, Default)]
-struct Who {
-    thread: u64,
-    user: Option<String>,
-    host: Option<String>,
+pub(super) struct Who {
+    pub(super) thread: u64,
+    pub(super) user: Option<String>,
+    pub(super) host: Option<String>,
+}
+
+impl Who {
+    /// A session's.
+    pub(super) fn thread(thread: u64) -> Who {
+        Who { thread, ..Who::default() }
+    }
+
+    /// An account's.
+    pub(super) fn account(key: AccountKey) -> Who {
+        Who { user: Some(key.user), host: Some(key.host), thread: 0 }
+    }
+
+    /// A user's.
+    pub(super) fn user(user: String) -> Who {
+        Who { user: Some(user), ..Who::default() }
+    }
+
+    /// A host's.
+    pub(super) fn host(host: String) -> Who {
+        Who { host: Some(host), ..Who::default() }
+    }
 }
 
 /// The sums of a class.
@@ -84,9 +106,9 @@ struct SumsSubject {
 }
 
 /// A row for each class, as in MySQL; what stands for statements of which the class is not known yet is none.
-fn classes(who: Who, sums: ClassSums) -> impl Iterator<Item = SumsSubject> + Send {
+fn classes(who: Who, tally: Tally) -> impl Iterator<Item = SumsSubject> + Send {
     let known = class::all().filter(|class| !class::name(*class).starts_with("statement/abstract/"));
-    known.map(move |class| SumsSubject { who: who.clone(), class, sums: sums.of(class) })
+    known.map(move |class| SumsSubject { who: who.clone(), class, sums: tally.statements.of(class) })
 }
 
 /// Nanoseconds, in MySQL's unit.

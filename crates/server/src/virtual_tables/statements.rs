@@ -9,7 +9,7 @@ use palisade_observe::sums::{Done, Number};
 use palisade_schema::virtual_table;
 
 use super::statement_sums::{lossy, picoseconds, shown_hash};
-use super::{Definition, Source, Tables, of_each, optional_text, text};
+use super::{Definition, Source, Tables, number, of_each, optional_text, text};
 use crate::connections::Connection;
 use crate::instruments::running_event;
 
@@ -19,11 +19,11 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&history::DECL, |source, wanted| of_each(histories(source), history::row, wanted))
         .truncated_by(|source| forget(source, SessionEvents::forget_history)),
     Definition::new(&history_long::DECL, |source, wanted| {
-        let events = source.host.instruments.long().into_iter();
+        let events = source.host.instruments.long.all().into_iter();
         let ended = |(thread, event)| EventSubject { thread, event, is_running: false };
         of_each(events.map(ended), history_long::row, wanted)
     })
-    .truncated_by(|source| source.host.instruments.truncate_long()),
+    .truncated_by(|source| source.host.instruments.long.truncate()),
 ];
 
 /// A statement.
@@ -36,7 +36,7 @@ struct EventSubject {
 
 impl EventSubject {
     fn end(&self) -> Value {
-        if self.is_running { Value::Null } else { Value::UInt(self.event.id) }
+        if self.is_running { Value::Null } else { Value::UInt(self.event.end_id) }
     }
 
     fn start(&self) -> Value {
@@ -143,8 +143,8 @@ macro_rules! events_table {
                 SORT_SCAN: bigint_unsigned not null => Value::UInt($it.event.done.get(Number::SortScan)),
                 NO_INDEX_USED: bigint_unsigned not null => Value::UInt($it.event.done.get(Number::NoIndexUsed)),
                 NO_GOOD_INDEX_USED: bigint_unsigned not null => Value::UInt(0),
-                NESTING_EVENT_ID: bigint_unsigned => Value::Null,
-                NESTING_EVENT_TYPE: enum("TRANSACTION", "STATEMENT", "STAGE", "WAIT") in utf8mb4_0900_ai_ci => Value::Null,
+                NESTING_EVENT_ID: bigint_unsigned => number($it.event.within),
+                NESTING_EVENT_TYPE: enum("TRANSACTION", "STATEMENT", "STAGE", "WAIT") in utf8mb4_0900_ai_ci => optional_text($it.event.within.map(|_| "TRANSACTION")),
                 NESTING_EVENT_LEVEL: int => Value::Int(0),
                 STATEMENT_ID: bigint_unsigned => Value::UInt($it.event.id),
                 CPU_TIME: bigint_unsigned not null => picoseconds($it.event.done.get(Number::CpuTime)),

@@ -4,7 +4,8 @@
 //! The counts are those of [`TableUsage`](palisade_engine::TableUsage): rows that statements have consumed,
 //! by the index that found them; a row that is inserted is of none, one that is changed or deleted is of the
 //! index that found it. Times are not taken, and are 0. Every table has its rows from the beginning, so that
-//! an index that no statement has used since the server started is there with a count of 0.
+//! an index that no statement has used since the server started is there with a count of 0. So is a table of which
+//! setup_objects says that its use is not counted.
 
 use std::sync::Arc;
 
@@ -44,11 +45,38 @@ fn zero() -> Value {
     Value::UInt(0)
 }
 
+/// A stored table, and whether its use is counted.
+#[derive(Clone)]
+struct UsedTable {
+    table: Arc<Table>,
+    is_counted: bool,
+}
+
+impl UsedTable {
+    fn counts(&self, index: Option<usize>) -> AccessCounts {
+        if self.is_counted { self.table.usage().counts(index) } else { AccessCounts::default() }
+    }
+
+    fn uses(&self, access: TableAccess) -> u64 {
+        if self.is_counted { self.table.usage().uses(access) } else { 0 }
+    }
+}
+
+impl std::ops::Deref for UsedTable {
+    type Target = Arc<Table>;
+
+    fn deref(&self) -> &Arc<Table> {
+        &self.table
+    }
+}
+
 /// The stored tables that may be wanted, in order of name.
-fn tables(source: &Source<'_>, wanted: &Wanted) -> std::vec::IntoIter<Arc<Table>> {
+fn tables(source: &Source<'_>, wanted: &Wanted) -> std::vec::IntoIter<UsedTable> {
     let dictionary = source.host.engine.dictionary();
-    let mut tables: Vec<Arc<Table>> =
-        dictionary.all_tables().filter(|table| wanted.admits(&table.schema, &table.name)).cloned().collect();
+    let objects = &source.host.instruments.objects;
+    let wanted = dictionary.all_tables().filter(|table| wanted.admits(&table.schema, &table.name));
+    let mut tables: Vec<UsedTable> =
+        wanted.map(|table| UsedTable { is_counted: objects.counts(table), table: table.clone() }).collect();
     tables.sort_by(|a, b| (&a.schema, &a.name).cmp(&(&b.schema, &b.name)));
     tables.into_iter()
 }
@@ -63,20 +91,20 @@ fn reset_uses(source: &Source<'_>) {
 
 /// How the rows of a table were accessed, by an index or in all ways.
 struct RowsSubject {
-    table: Arc<Table>,
+    table: UsedTable,
     index: Option<usize>,
     counts: AccessCounts,
 }
 
 impl RowsSubject {
-    fn of_table(table: Arc<Table>) -> RowsSubject {
+    fn of_table(table: UsedTable) -> RowsSubject {
         let indexes = (0..table.indexes.len()).map(Some).chain([None]);
-        let counts = indexes.map(|index| table.usage().counts(index));
+        let counts = indexes.map(|index| table.counts(index));
         let counts = counts.fold(AccessCounts::default(), |sum, counts| sum + counts);
         RowsSubject { table, index: None, counts }
     }
 
-    fn of_indexes(table: Arc<Table>) -> Vec<RowsSubject> {
+    fn of_indexes(table: UsedTable) -> Vec<RowsSubject> {
         let indexes = shown_indexes(&table).map(|(number, _)| Some(number)).chain([None]);
         let of_index = |index: Option<usize>| RowsSubject {
             table: table.clone(),
@@ -84,9 +112,9 @@ impl RowsSubject {
             counts: match index {
                 // By a key that has no name, rows are found as without one.
                 None => hidden(&table)
-                    .map(|index| table.usage().counts(index))
+                    .map(|index| table.counts(index))
                     .fold(AccessCounts::default(), |sum, counts| sum + counts),
-                index => table.usage().counts(index),
+                index => table.counts(index),
             },
         };
         indexes.map(of_index).collect()
@@ -192,14 +220,14 @@ virtual_table! {
 
 /// How many statements have used a table.
 struct UsesSubject {
-    table: Arc<Table>,
+    table: UsedTable,
     read: u64,
     write: u64,
 }
 
 impl UsesSubject {
-    fn of(table: Arc<Table>) -> UsesSubject {
-        let uses = |access| table.usage().uses(access);
+    fn of(table: UsedTable) -> UsesSubject {
+        let uses = |access| table.uses(access);
         UsesSubject { read: uses(TableAccess::Read), write: uses(TableAccess::Write), table }
     }
 

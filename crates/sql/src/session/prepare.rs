@@ -19,13 +19,12 @@ impl Sql {
     ) -> SqlResult<Completion> {
         let text = match &prepare.source {
             PrepareSource::Text(text) => text.clone(),
-            PrepareSource::UserVariable(name) => match session.state.user_variables.get(&name.to_lowercase())
-            {
-                Some(variable) if !variable.value.is_null() => {
-                    text_of(&variable.value, &variable.ty).to_vec()
-                }
-                _ => b"NULL".to_vec(),
-            },
+            PrepareSource::UserVariable(name) => {
+                let text = session.state.user_variables.with(&name.to_lowercase(), |variable| {
+                    (!variable.value.is_null()).then(|| text_of(&variable.value, &variable.ty).to_vec())
+                });
+                text.flatten().unwrap_or_else(|| b"NULL".to_vec())
+            }
         };
         if let Some(gone) = session.prepared.remove(&prepare.name.to_lowercase()) {
             session.commands.add(Command::StmtClose);
@@ -55,10 +54,7 @@ impl Sql {
         let parameters: Vec<Value> = execute
             .variables
             .iter()
-            .map(|name| {
-                let variable = session.state.user_variables.get(&name.to_lowercase());
-                variable.map_or(Value::Null, |variable| variable.value.clone())
-            })
+            .map(|name| session.state.user_variables.value(&name.to_lowercase()))
             .collect();
         session.commands.add(Command::StmtExecute);
         Box::pin(self.execute(session, &prepared, &parameters, sink)).await

@@ -8,7 +8,7 @@ impl Session {
     /// A statement begins that is sent by the client.
     #[inline]
     pub fn begin_profile(&mut self, host: &(impl Processes + ?Sized)) {
-        if self.state.variables.profiling {
+        if self.state.variables.profiling || self.notes_stages {
             self.begin_first_stage(host.monotonic());
         }
     }
@@ -17,6 +17,16 @@ impl Session {
     fn begin_first_stage(&mut self, now: Duration) {
         let profiles = self.profiles.get_or_insert_default();
         profiles.begin(now);
+    }
+
+    /// The stages of the statement until now, if they are noted: what each is called, when it began by the server's
+    /// clock, and how long it took.
+    pub fn noted_stages(
+        &self,
+        host: &(impl Processes + ?Sized),
+    ) -> (Duration, Vec<(&'static str, Duration, Duration)>) {
+        let now = host.monotonic();
+        (now, self.profiles.as_ref().map_or_else(Vec::new, |profiles| profiles.current_stages(now)))
     }
 
     /// A stage of the statement begins.

@@ -64,6 +64,7 @@ impl Sql {
 
     fn open_transaction(&self, session: &mut Session, isolation: IsolationLevel, access: AccessMode) {
         session.start_transaction(self.engine(), isolation, access).note_begin();
+        session.trace.outlives_statement();
         session.in_transaction = true;
     }
 
@@ -101,6 +102,7 @@ impl Sql {
         let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
         let point = transaction.savepoint();
         session.work.add(Work::HandlerSavepoint, 1);
+        session.trace.uses_savepoint(|savepoints| savepoints.set += 1);
         session.savepoints.retain(|(known, _)| known.to_lowercase() != name.to_lowercase());
         session.savepoints.push((name.to_owned(), point));
         Ok(Completion::default())
@@ -115,6 +117,7 @@ impl Sql {
         session.check_branch_state()?;
         let (_, point) = *session.savepoints.at(position)?;
         session.work.add(Work::HandlerSavepointRollback, 1);
+        session.trace.uses_savepoint(|savepoints| savepoints.returned_to += 1);
         self.roll_back_to(session, point).await?;
         session.savepoints.truncate(position + 1);
         Ok(Completion::default())
@@ -124,6 +127,7 @@ impl Sql {
     pub(crate) fn release_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
         let position = find_savepoint(session, name)?;
         session.check_branch_state()?;
+        session.trace.uses_savepoint(|savepoints| savepoints.released += 1);
         session.savepoints.truncate(position);
         Ok(Completion::default())
     }
