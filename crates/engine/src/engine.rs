@@ -109,8 +109,8 @@ pub struct ActiveTransaction {
     pub traits: Traits,
 }
 
-/// The number by which a transaction is shown. One that has only locked something, or read, has no id; it gets
-/// a number beyond all ids.
+/// The number by which a transaction is shown. One that has only locked something, or read, has no id; it
+/// gets a number beyond all ids.
 pub fn shown_number(id: Option<TrxId>, session: u32) -> u64 {
     id.map_or((1 << 48) + u64::from(session), |id| id.0)
 }

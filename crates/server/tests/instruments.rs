@@ -182,16 +182,22 @@ fn threads_that_serve_no_connection_are_listed() {
     let count = |client: &mut client::Client, condition: &str| {
         client.value(&format!("SELECT COUNT(*) FROM performance_schema.threads WHERE {condition}"))
     };
-    let connections = "TYPE = 'FOREGROUND' AND NAME = 'thread/sql/one_connection' AND PROCESSLIST_ID = THREAD_ID";
+    let connections =
+        "TYPE = 'FOREGROUND' AND NAME = 'thread/sql/one_connection' AND PROCESSLIST_ID = THREAD_ID";
     assert_eq!(count(&mut client, connections), "1");
-    let background = "TYPE = 'BACKGROUND' AND THREAD_OS_ID > 0 AND PROCESSLIST_ID IS NULL AND INSTRUMENTED = 'YES'";
-    for name in ["log_writer_thread", "log_flusher_thread", "page_flush_coordinator_thread", "srv_purge_thread"] {
+    let background =
+        "TYPE = 'BACKGROUND' AND THREAD_OS_ID > 0 AND PROCESSLIST_ID IS NULL AND INSTRUMENTED = 'YES'";
+    for name in
+        ["log_writer_thread", "log_flusher_thread", "page_flush_coordinator_thread", "srv_purge_thread"]
+    {
         let one = format!("{background} AND NAME = 'thread/innodb/{name}'");
         assert_ne!(count(&mut client, &one), "0", "{name}");
     }
     run(
         &mut client,
-        &["UPDATE performance_schema.setup_threads SET ENABLED = 'NO' WHERE NAME = 'thread/sql/one_connection'"],
+        &[
+            "UPDATE performance_schema.setup_threads SET ENABLED = 'NO' WHERE NAME = 'thread/sql/one_connection'",
+        ],
     );
     let mut other = server.connect();
     let id = other.value("SELECT CONNECTION_ID()");

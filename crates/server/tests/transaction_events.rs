@@ -1,5 +1,5 @@
-//! performance_schema's tables of transactions, errors and stages: what other sessions see of them, and where they go
-//! when sessions end.
+//! performance_schema's tables of transactions, errors and stages: what other sessions see of them, and where
+//! they go when sessions end.
 
 mod client;
 
@@ -195,10 +195,7 @@ fn work_on_all_rows_of_a_table_is_counted_in_stages() {
     keep_stages(&mut client);
     for (statement, stages) in [
         ("CREATE INDEX b ON test.t (b)", "read PK and internal sort) 4/8,insert) 8/8,end) 8/8"),
-        (
-            "ALTER TABLE test.t MODIFY b BIGINT",
-            "read PK and internal sort) 8/12,insert) 12/12,end) 12/12",
-        ),
+        ("ALTER TABLE test.t MODIFY b BIGINT", "read PK and internal sort) 8/12,insert) 12/12,end) 12/12"),
         ("ALTER TABLE test.t ALTER b SET DEFAULT 5", ""),
     ] {
         run(&mut client, &["TRUNCATE TABLE performance_schema.events_stages_history", statement]);

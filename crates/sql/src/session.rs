@@ -213,7 +213,7 @@ impl Session {
         self.gives_way() && self.planning_gives_way.swap(false, Ordering::Relaxed)
     }
 
-    /// For the session its transaction has ended so. False if none was begun, so that there is nothing to end.
+    /// For the session its transaction has ended so. False if none was begun: there is nothing to end.
     pub(crate) fn leave_transaction(&mut self, outcome: Outcome) -> bool {
         let Session { trace, transaction, .. } = self;
         trace.end(outcome, || transaction.as_ref().map_or(0, Transaction::shown_number));
@@ -258,8 +258,8 @@ impl Session {
         })
     }
 
-    /// Opens its next transaction, of a single statement unless it [outlives](Trace::outlives_statement) it; none must
-    /// be open.
+    /// Opens its next transaction, of a single statement unless it [outlives](Trace::outlives_statement) it;
+    /// none must be open.
     pub(crate) fn start_transaction(
         &mut self,
         engine: &Arc<Engine>,

@@ -3,8 +3,8 @@
 //!
 //! A session shows the others its system variables when it sets one ([`Connection::show_settings`]), and its
 //! user variables as they are. What its statements have done is in memory of its own: of other sessions those
-//! rows are missing that only the session itself knows of, and the sums are of what each connection counts for
-//! others to read ([`SHARED`]).
+//! rows are missing that only the session itself knows of, and the sums are of what each connection counts
+//! for others to read ([`SHARED`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -82,7 +82,11 @@ fn known() -> &'static [&'static ErrorCode] {
 }
 
 /// A row for each error that the server knows, after one for the others.
-fn errors(source: &Source<'_>, who: Who, sums: ErrorSums) -> impl Iterator<Item = ErrorSubject> + Send + use<> {
+fn errors(
+    source: &Source<'_>,
+    who: Who,
+    sums: ErrorSums,
+) -> impl Iterator<Item = ErrorSubject> + Send + use<> {
     let began_micros = source.host.instruments.unix_micros_of(0);
     let is_known = |number: u16| known().binary_search_by_key(&number, |error| error.number).is_ok();
     let others = (None, sums.of_others(is_known));

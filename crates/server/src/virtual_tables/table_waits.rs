@@ -4,8 +4,8 @@
 //! The counts are those of [`TableUsage`](palisade_engine::TableUsage): rows that statements have consumed,
 //! by the index that found them; a row that is inserted is of none, one that is changed or deleted is of the
 //! index that found it. Times are not taken, and are 0. Every table has its rows from the beginning, so that
-//! an index that no statement has used since the server started is there with a count of 0. So is a table of which
-//! setup_objects says that its use is not counted.
+//! an index that no statement has used since the server started is there with a count of 0. So is a table of
+//! which setup_objects says that its use is not counted.
 
 use std::sync::Arc;
 

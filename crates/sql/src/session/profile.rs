@@ -19,8 +19,8 @@ impl Session {
         profiles.begin(now);
     }
 
-    /// The stages of the statement until now, if they are noted: what each is called, when it began by the server's
-    /// clock, and how long it took.
+    /// The stages of the statement until now, if they are noted: what each is called, when it began by the
+    /// server's clock, and how long it took.
     pub fn noted_stages(
         &self,
         host: &(impl Processes + ?Sized),

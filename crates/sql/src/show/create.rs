@@ -125,8 +125,8 @@ pub fn table(table: &Table) -> String {
     out
 }
 
-/// The CREATE TABLE statement of a virtual table, which no session may execute. Those of information_schema are shown as
-/// MySQL shows the ones that it fills when they are read; most others are views there.
+/// The CREATE TABLE statement of a virtual table, which no session may execute. Those of information_schema
+/// are shown as MySQL shows the ones that it fills when they are read; most others are views there.
 pub fn virtual_table(table: &TableDecl) -> String {
     let is_performance = table.schema == PERFORMANCE_SCHEMA;
     let usual =

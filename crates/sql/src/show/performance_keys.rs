@@ -1,5 +1,5 @@
-//! The keys of performance_schema's tables, as SHOW CREATE TABLE of MySQL 9.7 writes them. A table without keys is not
-//! in the list.
+//! The keys of performance_schema's tables, as SHOW CREATE TABLE of MySQL 9.7 writes them. A table without
+//! keys is not in the list.
 
 /// The keys of that table.
 pub fn of(table: &str) -> &'static [&'static str] {
