@@ -17,6 +17,9 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mvn", "maven"),
     ("prometheus-mysqld-exporter", "prometheus-mysqld-exporter"),
     ("pt-query-digest", "percona-toolkit"),
+    ("mysqltuner", "mysqltuner"),
+    ("mytop", "mariadb-client"),
+    ("innotop", "mariadb-client"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
 ];

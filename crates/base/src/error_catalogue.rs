@@ -232,6 +232,7 @@ error_codes! {
     ER_SP_ALREADY_EXISTS = 1304, "42000", "%s %s already exists";
     ER_SP_DOES_NOT_EXIST = 1305, "42000", "%s %s does not exist";
     ER_QUERY_INTERRUPTED = 1317, "70100", "Query execution was interrupted";
+    ER_SP_WRONG_NO_OF_ARGS = 1318, "42000", "Incorrect number of arguments for %s %s; expected %u, got %u";
     ER_SP_UNDECLARED_VAR = 1327, "42000", "Undeclared variable: %s";
     ER_SP_FETCH_NO_DATA = 1329, "02000", "No data - zero rows fetched, selected, or processed";
     ER_WRONG_OBJECT = 1347, "HY000", "'%-.192s.%-.192s' is not %s";
@@ -444,6 +445,7 @@ error_codes! {
     ER_AGGREGATE_ORDER_FOR_UNION = 3028, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
     ER_AGGREGATE_ORDER_NON_AGG_QUERY = 3029, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     ER_SERVER_OFFLINE_MODE = 3032, "HY000", "The server is currently in offline mode";
+    ER_STD_INVALID_ARGUMENT = 3047, "HY000", "Invalid argument error: %s in function %s.";
     ER_USER_LOCK_WRONG_NAME = 3057, "42000", "Incorrect user-level lock name '%-.192s'. The name is empty, NULL, or can not be expressed in the current character-set.";
     ER_USER_LOCK_DEADLOCK = 3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     ER_REPLACE_INACCESSIBLE_ROWS = 3059, "HY000", "REPLACE cannot be executed as it requires deleting rows that are not in the view";

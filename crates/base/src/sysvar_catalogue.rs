@@ -452,10 +452,10 @@ system_variables! {
     LOG_BIN_BASENAME = "log_bin_basename", Global, fixed, text(""), COMPATIBLE;
     LOG_BIN_INDEX = "log_bin_index", Global, fixed, text(""), COMPATIBLE;
     LOG_BIN_TRUST_FUNCTION_CREATORS = "log_bin_trust_function_creators", Global, dynamic, bool(false), COMPATIBLE;
-    LOG_ERROR = "log_error", Global, fixed, text("stderr"), "No effect: messages go to standard error.";
-    LOG_ERROR_SERVICES = "log_error_services", Global, dynamic, text("log_filter_internal; log_sink_internal"), COMPATIBLE;
+    LOG_ERROR = "log_error", Global, fixed, text("stderr"), "File of the error log, in the data directory if it has no path of its own; stderr for standard error.";
+    LOG_ERROR_SERVICES = "log_error_services", Global, dynamic, text("log_filter_internal; log_sink_internal"), "How the error log is written: log_sink_internal writes lines of text, log_sink_json an object of JSON a line, to a file that ends in .00.json.";
     LOG_ERROR_SUPPRESSION_LIST = "log_error_suppression_list", Global, dynamic, text(""), COMPATIBLE;
-    LOG_ERROR_VERBOSITY = "log_error_verbosity", Global, dynamic, uint(2, 1, 3, Plain), "1: errors; 2: warnings too; 3: notes too.";
+    LOG_ERROR_VERBOSITY = "log_error_verbosity", Global, dynamic, uint(2, 1, 3, Plain), "1: errors; 2: warnings too; 3: notes too. What the system says of itself is written in any case.";
     LOG_OUTPUT = "log_output", Global, dynamic, flags(&["NONE", "FILE", "TABLE"], 2), "Where the query logs go: files, the tables mysql.general_log and mysql.slow_log, or nowhere if NONE is among it.";
     LOG_QUERIES_NOT_USING_INDEXES = "log_queries_not_using_indexes", Global, dynamic, bool(false), "Whether statements that read a table without an index are written to the slow query log.";
     LOG_RAW = "log_raw", Global, dynamic, bool(false), "Whether passwords are written to the general log.";
@@ -467,7 +467,7 @@ system_variables! {
     LOG_SLOW_SLAVE_STATEMENTS = "log_slow_slave_statements", Global, dynamic, bool(false), REPLICATION;
     LOG_STATEMENTS_UNSAFE_FOR_BINLOG = "log_statements_unsafe_for_binlog", Global, dynamic, bool(true), BINARY_LOG;
     LOG_THROTTLE_QUERIES_NOT_USING_INDEXES = "log_throttle_queries_not_using_indexes", Global, dynamic, uint(0, 0, u64::MAX, Plain), "Entries a minute for log_queries_not_using_indexes; 0 for any number.";
-    LOG_TIMESTAMPS = "log_timestamps", Global, dynamic, one_of(&["UTC", "SYSTEM"], 0), "No effect.";
+    LOG_TIMESTAMPS = "log_timestamps", Global, dynamic, one_of(&["UTC", "SYSTEM"], 0), "Time zone of the moments in the error log and the query logs.";
     LONG_QUERY_TIME = "long_query_time", Both, dynamic, double(10.0, 0.0, 31536000.0, Seconds), "Statements that take longer are counted in Slow_queries and written to the slow query log.";
     LOW_PRIORITY_UPDATES = "low_priority_updates", Both, dynamic, bool(false), COMPATIBLE;
     LOWER_CASE_FILE_SYSTEM = "lower_case_file_system", Global, fixed, bool(false), "No effect.";

@@ -34,6 +34,9 @@
 //! The frame index of a page is changed only under its exclusive latch with a grown version, so what holds for the
 //! bytes holds for the question "in which frame are they".
 
+// Counts are no part of what loom looks at.
+use std::sync::atomic::AtomicU64 as Count;
+
 use crate::sync::{AtomicU64, Ordering, fence, yield_now};
 
 const EXCLUSIVE: u64 = 1 << 63;
@@ -66,6 +69,34 @@ const PATIENT_ROUNDS: u32 = u32::MAX;
 #[cfg(all(debug_assertions, not(loom)))]
 const HOPELESS_ROUNDS: u32 = 5_000_000;
 
+/// Waits for latches since the start.
+static WAITS: Count = Count::new(0);
+/// Rounds that these waits took: tries after the first.
+static ROUNDS: Count = Count::new(0);
+
+/// How often a latch was not free, and how often it was tried again until it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatchWaits {
+    /// Waits.
+    pub waits: u64,
+    /// Tries after the first.
+    pub spins: u64,
+}
+
+/// The waits of all pages' latches since the start. Taking a latch that is free is not counted.
+pub fn latch_waits() -> LatchWaits {
+    LatchWaits { waits: WAITS.load(Ordering::Relaxed), spins: ROUNDS.load(Ordering::Relaxed) }
+}
+
+/// Counts a round of a wait.
+#[cold]
+fn count_wait(rounds_before: u32) {
+    if rounds_before == 0 {
+        WAITS.fetch_add(1, Ordering::Relaxed);
+    }
+    ROUNDS.fetch_add(1, Ordering::Relaxed);
+}
+
 impl Backoff {
     pub(crate) fn new() -> Self {
         Backoff { rounds: 0 }
@@ -81,6 +112,7 @@ impl Backoff {
     }
 
     pub(crate) fn wait(&mut self) {
+        count_wait(self.rounds);
         if self.rounds < SPIN_ROUNDS && cfg!(not(loom)) {
             for _ in 0..1u32 << self.rounds {
                 std::hint::spin_loop();

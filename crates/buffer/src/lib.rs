@@ -63,6 +63,7 @@ pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
 pub use inspect::ResidentPage;
 pub use kept::ApplyChanges;
+pub use latch::{LatchWaits, latch_waits};
 pub use neighbours::Neighbours;
 pub use pacing::{FlushSettings, IoCapacity};
 pub use packing::Packing;

@@ -154,7 +154,8 @@ pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, LockStrength, MetadataLock, MetadataObject, Share, TableLocks, TableName};
 pub use open_files::{OpenFile, file_total, reset_file_totals};
 pub use palisade_buffer::{
-    Codec, FlushSettings, IoCapacity, Neighbours, PageSize, ReadAhead, ResidentPage, ResizeError, Resizing,
+    Codec, FlushSettings, IoCapacity, LatchWaits, Neighbours, PageSize, ReadAhead, ResidentPage, ResizeError,
+    Resizing, latch_waits,
 };
 pub use palisade_io::counts::{FileUse, FileWork};
 pub use palisade_log::WorkerInbox;
@@ -173,7 +174,7 @@ pub use transaction::{
     AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
     UpdateOutcome,
 };
-pub use usage::{AccessCounts, RowAccess, TableAccess, TableUsage};
+pub use usage::{AccessCounts, RowAccess, TableAccess, TableUsage, past_uses};
 pub use xa::{XaBranch, XaEnd, Xid};
 
 /// The result of an operation that may ask to be called again after an event.

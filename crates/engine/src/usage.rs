@@ -85,6 +85,14 @@ pub enum TableAccess {
     Write = 1,
 }
 
+/// Uses that are counted by no table any more: of definitions that are gone, and of before a reset.
+static PAST_USES: AtomicU64 = AtomicU64::new(0);
+
+/// How often statements have begun to use a table, as far as no table counts it any more.
+pub fn past_uses() -> u64 {
+    PAST_USES.load(Ordering::Relaxed)
+}
+
 /// A cache line: the counts of two places.
 #[derive(Default)]
 #[repr(align(64))]
@@ -171,8 +179,14 @@ impl TableUsage {
         self.reset(0..self.indexes + 1);
     }
 
+    /// How many statements have begun to use the table.
+    pub fn all_uses(&self) -> u64 {
+        self.uses(TableAccess::Read) + self.uses(TableAccess::Write)
+    }
+
     /// The counts of statements begin at 0 again.
     pub fn reset_uses(&self) {
+        PAST_USES.fetch_add(self.all_uses(), Ordering::Relaxed);
         self.reset(self.indexes + 1..self.indexes + 2);
     }
 
@@ -192,9 +206,27 @@ fn add(shard: &[Line], place: usize, counter: usize, amount: u64) {
     }
 }
 
+impl Drop for TableUsage {
+    fn drop(&mut self) {
+        PAST_USES.fetch_add(self.all_uses(), Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uses_are_kept_when_a_table_is_gone() {
+        let usage = TableUsage::new(1);
+        usage.count_use(TableAccess::Read);
+        usage.count_use(TableAccess::Write);
+        let before = past_uses();
+        usage.reset_uses();
+        usage.count_use(TableAccess::Read);
+        drop(usage);
+        assert!(past_uses() >= before + 3, "other tests count, too");
+    }
 
     #[test]
     fn counts_are_kept_by_index_and_kind_and_summed_over_threads() {

@@ -18,6 +18,7 @@
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
 //! | [`named_lock`] | GET_LOCK and its like |
+//! | [`sys`] | the functions of the schema sys |
 //! | [`absent`] | the names of what MySQL has and we have not |
 //! | [`turns`] | in which order arguments are computed, and which end the call |
 //!
@@ -42,6 +43,7 @@ pub mod number;
 pub mod regexp;
 pub mod str_to_date;
 pub mod string;
+pub mod sys;
 pub mod temporal;
 pub mod text_length;
 pub mod time_sum;
@@ -284,6 +286,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         info::FUNCTIONS,
         named_lock::FUNCTIONS,
         weight_string::FUNCTIONS,
+        sys::FUNCTIONS,
     ];
     for function in tables.into_iter().flatten() {
         let before = map.insert(function.name, function);

@@ -17,6 +17,26 @@ pub enum Scope {
     Global,
 }
 
+/// What functions ask about sessions, and about what is collected of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question<'a> {
+    /// The number of a connection's thread in performance_schema; NULL if there is no such connection.
+    Thread(u64),
+    /// The account of a thread; NULL if there is no such thread.
+    Account(u64),
+    /// YES, NO or UNKNOWN: whether statements of a connection are collected.
+    IsInstrumented(u64),
+    /// YES or NO: whether statements of an account are collected.
+    IsAccountEnabled {
+        /// Its host.
+        host: &'a str,
+        /// Its user.
+        user: &'a str,
+    },
+    /// YES or NO: whether a consumer and those above it are enabled; NULL if there is none of that name.
+    IsConsumerEnabled(&'a str),
+}
+
 /// What the server offers to the evaluation of expressions.
 pub trait Services: Send + Sync {
     /// The value of a system variable; `None` if there is no variable of that name. `scope` is `None` where
@@ -42,6 +62,11 @@ pub trait Services: Send + Sync {
     /// again on a thread that serves no other session.
     fn may_compute(&self, _connection_id: u64) -> bool {
         true
+    }
+
+    /// Answers a question about sessions, as far as the asking one may know of them.
+    fn performance(&self, _session: &SessionState, _question: Question<'_>) -> Value {
+        Value::Null
     }
 
     /// Whether the session may hold more memory than the limits of connections say, because of its account.

@@ -33,6 +33,11 @@ pub enum ColumnType {
         precision: u8,
         scale: u8,
     },
+    /// DECIMAL(M,D) UNSIGNED.
+    UnsignedDecimal {
+        precision: u8,
+        scale: u8,
+    },
     Float,
     Double,
     /// DOUBLE(M,D).
@@ -41,6 +46,7 @@ pub enum ColumnType {
         scale: u8,
     },
     Date,
+    Time,
     DateTime {
         fsp: u8,
     },
@@ -86,12 +92,16 @@ impl ColumnType {
             ColumnType::Decimal { precision, scale } => {
                 SqlType::Decimal { precision, scale, unsigned: false }
             }
+            ColumnType::UnsignedDecimal { precision, scale } => {
+                SqlType::Decimal { precision, scale, unsigned: true }
+            }
             ColumnType::Float => SqlType::Float { unsigned: false, digits: None },
             ColumnType::Double => SqlType::DOUBLE,
             ColumnType::DoubleDigits { precision, scale } => {
                 SqlType::Double { unsigned: false, digits: Some((precision, scale)) }
             }
             ColumnType::Date => SqlType::Date,
+            ColumnType::Time => SqlType::Time { fsp: 0 },
             ColumnType::DateTime { fsp } => SqlType::DateTime { fsp },
             ColumnType::Timestamp { fsp } => SqlType::Timestamp { fsp },
             ColumnType::Char { length, collation } => SqlType::Char { length, collation },

@@ -145,12 +145,16 @@ macro_rules! column_type {
     (decimal [$precision:literal, $scale:literal] []) => {
         $crate::ColumnType::Decimal { precision: $precision, scale: $scale }
     };
+    (decimal_unsigned [$precision:literal, $scale:literal] []) => {
+        $crate::ColumnType::UnsignedDecimal { precision: $precision, scale: $scale }
+    };
     (float [] []) => { $crate::ColumnType::Float };
     (double [] []) => { $crate::ColumnType::Double };
     (double [$precision:literal, $scale:literal] []) => {
         $crate::ColumnType::DoubleDigits { precision: $precision, scale: $scale }
     };
     (date [] []) => { $crate::ColumnType::Date };
+    (time [] []) => { $crate::ColumnType::Time };
     (datetime [] []) => { $crate::ColumnType::DateTime { fsp: 0 } };
     (timestamp [] []) => { $crate::ColumnType::Timestamp { fsp: 0 } };
     (timestamp [$fsp:literal] []) => { $crate::ColumnType::Timestamp { fsp: $fsp } };

@@ -8,6 +8,7 @@
 //! | [`change`] | changes of rows, where a table may be changed |
 //! | [`wanted`] | what a statement wants of a table: which columns, of which schemas and tables |
 //! | `declare` | [`virtual_table!`], in which a column stands beside the expression of its value |
+//! | [`mod@view`] | views: a column beside an expression of SQL |
 //!
 //! # The life of a row
 //!
@@ -39,12 +40,14 @@ pub mod change;
 pub mod column;
 mod declare;
 pub mod table;
+pub mod view;
 pub mod wanted;
 
 pub use change::{Change, ChangeKind, Changed, Changes};
 pub use column::{ColumnDecl, ColumnType, Named};
 pub use declare::row_of;
 pub use table::{Definition, Origin, Registry, Row, Rows, TableDecl};
+pub use view::{Shown, View};
 pub use wanted::{Names, Wanted, is_exact};
 
 #[doc(hidden)]

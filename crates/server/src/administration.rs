@@ -1,10 +1,11 @@
 //! Statements that are the server's business.
 
 use palisade_base::error_catalogue::{
-    ER_DA_SSL_LIBRARY_ERROR, ER_SERVER_SHUTDOWN, ER_SYNTAX_ERROR, ER_UNKNOWN_STORAGE_ENGINE,
+    EE_FILENOTFOUND, ER_DA_SSL_LIBRARY_ERROR, ER_SERVER_SHUTDOWN, ER_SYNTAX_ERROR, ER_UNKNOWN_STORAGE_ENGINE,
 };
-use palisade_base::mysql_error;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{CollationId, SqlType, ValueRef};
+use palisade_engine::LatchWaits;
 use palisade_parser::ast::{AlterInstance, EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, Sql, SqlResult};
 
@@ -13,7 +14,7 @@ use tracing::info;
 use crate::connections::Process;
 use crate::host::ServerHost;
 use crate::query_logs::Which;
-use crate::{accounts, innodb_status, status};
+use crate::{accounts, error_log, innodb_status, status};
 
 /// Executes `statement` if it is one of those; `None` if it is not.
 pub async fn administer(
@@ -91,6 +92,8 @@ enum Kept {
     RedoLog,
     /// Query logs, which are opened again: their files may have been renamed.
     QueryLogs(Which),
+    /// The error log, which is opened again, too.
+    ErrorLog,
     /// All logs.
     Logs,
 }
@@ -104,6 +107,7 @@ fn kept(target: &FlushTarget) -> Option<Option<Kept>> {
         FlushTarget::Status => Some(Some(Kept::Status)),
         FlushTarget::Logs(None) => Some(Some(Kept::Logs)),
         FlushTarget::Logs(Some(kind)) if kind.eq_ignore_ascii_case("engine") => Some(Some(Kept::RedoLog)),
+        FlushTarget::Logs(Some(kind)) if kind.eq_ignore_ascii_case("error") => Some(Some(Kept::ErrorLog)),
         FlushTarget::Logs(Some(kind)) => {
             let is = |known: &str| kind.eq_ignore_ascii_case(known);
             match (is("general"), is("slow")) {
@@ -125,6 +129,11 @@ pub async fn refresh(host: &ServerHost, sql: &Sql, bits: u8) -> SqlResult<()> {
     flush_all(host, sql, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
 }
 
+/// 29 if the error log cannot be opened anew: it goes on where it was.
+fn reopen_error_log() -> SqlResult<()> {
+    error_log::reopen().map_err(|problem| MysqlError::with_message(&EE_FILENOTFOUND, problem))
+}
+
 async fn flush_all(host: &ServerHost, sql: &Sql, what: impl Iterator<Item = Kept>) -> SqlResult<()> {
     for kept in what {
         match kept {
@@ -132,8 +141,10 @@ async fn flush_all(host: &ServerHost, sql: &Sql, what: impl Iterator<Item = Kept
             Kept::Status => host.flush_status(),
             Kept::RedoLog => host.engine.flush_log().await?,
             Kept::QueryLogs(which) => host.follow_query_logs(which)?,
+            Kept::ErrorLog => reopen_error_log()?,
             Kept::Logs => {
                 host.engine.flush_log().await?;
+                reopen_error_log()?;
                 host.follow_query_logs(Which::Both)?;
             }
         }
@@ -175,8 +186,7 @@ fn show_engine(
     let is_own = name.is_none() || is("innodb");
     match (what, name) {
         (EngineInfo::Status, _) if is_own => Some(show_engine_status(host, session, sink)),
-        // Waits for latches are not counted by latch.
-        (EngineInfo::Mutex, _) if is_own => None,
+        (EngineInfo::Mutex, _) if is_own => Some(show_latches(sink)),
         (EngineInfo::Status, _) if is(IN_MEMORY) => Some(show_memory(sink)),
         (_, Some(name)) if !is_own && !is(IN_MEMORY) && !OTHERS.iter().any(|known| is(known)) => {
             Some(Err(mysql_error!(ER_UNKNOWN_STORAGE_ENGINE, name)))
@@ -188,6 +198,21 @@ fn show_engine(
 fn show_nothing(sink: &mut dyn ResultSink, columns: &[&str]) -> SqlResult<Completion> {
     let columns: Vec<ColumnMeta> = columns.iter().map(|name| text_column(name)).collect();
     sink.columns(&columns)?;
+    Ok(Completion { rows: true, ..Completion::default() })
+}
+
+/// SHOW ENGINE INNODB MUTEX: the latches for which a thread has waited. Those of pages are counted together,
+/// and only where one was not free.
+fn show_latches(sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    sink.columns(&[text_column("Type"), text_column("Name"), text_column("Status")])?;
+    let LatchWaits { waits, spins } = palisade_engine::latch_waits();
+    if waits > 0 {
+        let status = format!("spins={spins},waits={waits}");
+        sink.row(
+            &["InnoDB", "rwlock: buf_block_lock", status.as_str()]
+                .map(|text| ValueRef::Bytes(text.as_bytes())),
+        )?;
+    }
     Ok(Completion { rows: true, ..Completion::default() })
 }
 

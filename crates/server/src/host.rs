@@ -24,6 +24,7 @@ use palisade_catalog::Value;
 use palisade_engine::{BuildWork, Engine};
 use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
+use palisade_expr::services::Question;
 use palisade_parser::ast::Statement;
 use palisade_schema::{Change, ChangeKind, Changed, Rows, TableDecl, Wanted};
 use palisade_session::environment::Beside;
@@ -51,7 +52,7 @@ use crate::tls::Secrets;
 use crate::variable_sources::Setter;
 use crate::variables::{self, Globals, Placements};
 use crate::worker::Helpers;
-use crate::{administration, memory_limit, status, task, virtual_tables};
+use crate::{administration, error_log, memory_limit, status, task, virtual_tables};
 
 /// The server as its sessions' statements see it.
 pub struct ServerHost {
@@ -264,6 +265,10 @@ impl Services for ServerHost {
         task::may_compute()
     }
 
+    fn performance(&self, session: &SessionState, question: Question<'_>) -> Value {
+        virtual_tables::questions::answer(self, session, question)
+    }
+
     fn may_hold_more(&self, session: &SessionState) -> bool {
         self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN"))
     }
@@ -340,6 +345,9 @@ impl SystemVariables for ServerHost {
         if scope == Scope::Global {
             memory_limit::apply(&self.memory, &self.globals.load());
             self.instruments.follow(&self.globals.load());
+        }
+        if scope == Scope::Global && error_log::VARIABLES.contains(&id) {
+            error_log::follow(&self.globals.load());
         }
         if scope == Scope::Global && query_logs::VARIABLES.contains(&id) {
             let followed = self.follow_query_logs(query_logs::is_of(id));

@@ -8,19 +8,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use palisade_base::Event;
-use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_io::heap::{Counted, Mimalloc};
 use palisade_server::check;
-use palisade_server::error_log::{ErrorLog, KeepsLines};
+use palisade_server::error_log;
 use palisade_server::fault;
 use palisade_server::options::{self, Action, Options};
 use palisade_server::server;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 /// Measured: a fifth less CPU in user space per query than with the system's (docs/decisions/032-allocator.md).
 /// It counts what each session's task holds (docs/decisions/077-memory-of-statements.md).
@@ -57,7 +53,10 @@ fn say(text: &str) {
 }
 
 fn run(options: Options) -> ExitCode {
-    log_to_stderr(&options.settings);
+    if let Err(problem) = error_log::install(&options.settings) {
+        let _ = writeln!(std::io::stderr(), "palisade: {problem}");
+        return ExitCode::FAILURE;
+    }
     fault::install();
     for warning in &options.warnings {
         warn!("{warning}");
@@ -75,17 +74,6 @@ fn run(options: Options) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn log_to_stderr(settings: &Settings) {
-    let level = match settings.uint(sysvar::LOG_ERROR_VERBOSITY) {
-        1 => LevelFilter::ERROR,
-        // the line that says where to connect is of level INFO
-        2 => LevelFilter::INFO,
-        _ => LevelFilter::DEBUG,
-    };
-    let lines = tracing_subscriber::fmt::layer().with_writer(|| ErrorLog).with_target(false);
-    tracing_subscriber::registry().with(level).with(lines).with(KeepsLines).init();
 }
 
 /// A second signal this soon comes from the same cause: some tools signal the process and then its group.

@@ -23,8 +23,6 @@ use palisade_base::error_catalogue::EE_FILENOTFOUND;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_catalog::{SqlType, Timestamp, Value, Zone};
-use palisade_expr::convert::text_of;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::SecurityContext;
@@ -149,13 +147,6 @@ fn open(path: &Path, settings: &Settings) -> Result<File, MysqlError> {
         warn!("cannot write to {}: {error}", path.display());
     }
     Ok(file)
-}
-
-/// A moment as both logs write it, in UTC.
-fn time(micros: i64) -> String {
-    let time = Value::DateTime(Timestamp(micros).to_datetime(&Zone::UTC));
-    let time = text_of(&time, &SqlType::DateTime { fsp: 6 });
-    format!("{}Z", String::from_utf8_lossy(&time).replace(' ', "T"))
 }
 
 /// What is written of a command.

@@ -35,8 +35,8 @@ use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
 use crate::{
-    engine_variables, http, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status,
-    task, time_zone, variables,
+    engine_variables, error_log, http, innodb_status, memory_limit, persisted, pool_dump, pool_resize,
+    session, status, task, time_zone, variables,
 };
 
 /// A running server, as its sessions see it.
@@ -85,6 +85,8 @@ pub fn run_on(
     persisted::load(&mut options)?;
     let Options { mut settings, given, collected, .. } = options;
     complete(&mut settings);
+    error_log::open(&mut settings)?;
+    error_log::follow(&settings);
     raise_open_files_limit();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

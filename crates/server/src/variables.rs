@@ -25,7 +25,9 @@ use palisade_sql::{Session, SessionState};
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{doublewrite, engine_variables, flush_settings, pool_dump, pool_resize, session_variables, tls};
+use crate::{
+    doublewrite, engine_variables, error_log, flush_settings, pool_dump, pool_resize, session_variables, tls,
+};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -424,6 +426,12 @@ pub fn check_taken(id: VariableId, setting: &Setting) -> Result<(), MysqlError> 
         (sysvar::EVENT_SCHEDULER, Setting::Enum(EVENTS_ON)) => Err(variable.not_supported(setting)),
         (sysvar::LOG_OUTPUT, Setting::Flags(0)) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, ""))
+        }
+        (sysvar::LOG_ERROR_SERVICES, Setting::Text(list)) if !error_log::are_services(list) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, list))
+        }
+        (sysvar::LOG_ERROR_SERVICES, Setting::Null) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, "NULL"))
         }
         (sysvar::PROTOCOL_COMPRESSION_ALGORITHMS, Setting::Null) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, "NULL"))

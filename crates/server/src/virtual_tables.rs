@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `processes` | PROCESSLIST, threads, connection attributes |
 //! | `people` | accounts, users, hosts |
+//! | [`questions`] | what functions ask of the same |
 //! | `setup` | what is collected of statements |
 //! | `statements` | statements one by one |
 //! | `stages` | stages of statements, with how far long ones have come |
@@ -42,6 +43,7 @@ mod metadata_locks;
 mod metrics;
 mod people;
 mod processes;
+pub mod questions;
 mod redo;
 mod replication;
 mod replication_state;

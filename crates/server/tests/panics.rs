@@ -74,6 +74,30 @@ fn an_internal_error_is_in_the_error_log() {
 }
 
 #[test]
+fn the_error_log_is_written_as_its_variables_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path());
+    let mut client = server.connect();
+    let fail = "/* fail in statement */ SELECT 1";
+    client.query(fail);
+    client.query("SET GLOBAL log_error_services = 'log_filter_internal; log_sink_json'");
+    client.query(fail);
+    client.query("SET GLOBAL log_error_services = DEFAULT");
+    client.query("SET GLOBAL log_timestamps = SYSTEM");
+    client.query(fail);
+    let (status, printed) = server.terminate();
+    assert!(status.success());
+    let reports: Vec<_> = printed.iter().filter(|line| line.contains("a failure on demand")).collect();
+    assert!(reports[0].contains("Z 0 [ERROR] [MY-000000] [Server] "), "{}", reports[0]);
+    assert!(
+        reports[1].starts_with("{ \"prio\" : 1, ") && reports[1].ends_with("\"label\" : \"Error\" }"),
+        "{}",
+        reports[1]
+    );
+    assert!(reports[2].contains(":00 0 [ERROR] "), "{}", reports[2]);
+}
+
+#[test]
 fn a_panic_of_the_engine_or_of_another_thread_aborts() {
     for place in ["engine", "thread"] {
         let dir = tempfile::tempdir().unwrap();

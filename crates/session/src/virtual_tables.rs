@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_DBACCESS_DENIED_ERROR, ER_UNKNOWN_TABLE};
+use palisade_base::error_catalogue::{ER_DBACCESS_DENIED_ERROR, ER_NO_SUCH_TABLE, ER_UNKNOWN_TABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_engine::Engine;
@@ -20,6 +20,8 @@ use crate::view::SessionView;
 /// The name of information_schema.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
+/// The schema of views over the two others.
+pub const SYS: &str = "sys";
 /// The name of performance_schema.
 pub const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
@@ -43,10 +45,26 @@ pub trait DictionaryTables: Sync {
 
     /// The rows of a table; `None` if it is none of these. Rows that are not wanted may be left out.
     fn rows(&self, table: &TableDecl, source: &RowSource<'_>, wanted: &Wanted) -> Option<Rows>;
+
+    /// The query of the view of that name.
+    fn view(&self, _schema: &str, _name: &str) -> Option<StoredQuery> {
+        None
+    }
+}
+
+/// A query that is bound where a statement names a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredQuery {
+    /// The schema of the view.
+    pub schema: String,
+    /// The view.
+    pub name: String,
+    /// A SELECT. Its names are qualified, so that the session's default database does not matter.
+    pub text: String,
 }
 
 /// The schemas that exist without being in the dictionary.
-pub const VIRTUAL: [&str; 2] = [INFORMATION_SCHEMA, PERFORMANCE_SCHEMA];
+pub const VIRTUAL: [&str; 3] = [INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, SYS];
 
 /// Whether a name is one of [`VIRTUAL`].
 pub fn is_virtual_name(name: &str) -> bool {
@@ -76,8 +94,11 @@ pub fn find(
     own.find(schema, name).or_else(|| host.find_virtual_table(schema, name))
 }
 
-/// 1109: there is no virtual table of that name.
+/// 1109: there is no virtual table of that name; of sys it is 1146, as of a schema of tables.
 pub fn unknown(schema: &str, name: &str) -> SqlError {
+    if schema.eq_ignore_ascii_case(SYS) {
+        return mysql_error!(ER_NO_SUCH_TABLE, SYS, name);
+    }
     match schema.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
         true => mysql_error!(ER_UNKNOWN_TABLE, name.to_ascii_uppercase(), INFORMATION_SCHEMA),
         false => mysql_error!(ER_UNKNOWN_TABLE, name, schema),

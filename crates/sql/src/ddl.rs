@@ -60,7 +60,7 @@ use palisade_parser::ast::{
     Query, Statement, TableConstraint,
 };
 use palisade_plan::bind::row_rules::RowRules;
-use palisade_session::virtual_tables::is_virtual_name;
+use palisade_session::virtual_tables::{SYS, is_virtual_name};
 
 use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
@@ -261,13 +261,14 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_WRONG_DB_NAME, name));
         }
         column::check_name(name)?;
-        if !statement.if_not_exists || is_virtual_name(name) {
+        let is_sys = name == SYS;
+        if !is_sys && (!statement.if_not_exists || is_virtual_name(name)) {
             self.refuse_own_schema(name)?;
         }
         self.session.refuse_locked()?;
         let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
         let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
-        if self.engine.dictionary().schema(name).is_some() {
+        if is_sys || self.engine.dictionary().schema(name).is_some() {
             if statement.if_not_exists {
                 self.session.state.warnings.note(exists);
                 return Ok(Completion { affected_rows: 1, ..Completion::default() });

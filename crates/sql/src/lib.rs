@@ -50,6 +50,7 @@ pub mod show;
 pub mod sql;
 pub mod stability;
 mod statement_end;
+mod sys;
 mod values;
 pub mod xa;
 

@@ -31,11 +31,11 @@ use palisade_engine::{Engine, Table};
 use palisade_expr::warning::Level;
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use palisade_schema::{TableDecl, Wanted};
-use palisade_session::virtual_tables::{self, PERFORMANCE_SCHEMA, SYSTEM_SCHEMA};
+use palisade_session::virtual_tables::{self, PERFORMANCE_SCHEMA, SYS, SYSTEM_SCHEMA, StoredQuery};
 use std::sync::Arc;
 
 use self::picks::About;
-use crate::{Host, Scope, SessionView, SqlResult};
+use crate::{Host, Scope, SessionView, SqlResult, sys};
 
 /// What a SHOW answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,13 +133,14 @@ impl Shower<'_> {
     /// What a SHOW answers; `None` for those that are the host's business or not supported.
     pub fn listing(&self, what: &ShowWhat) -> SqlResult<Option<Listing>> {
         Ok(Some(match what {
-            ShowWhat::Databases => {
-                by_first_column(self.picked("SCHEMATA", &[("SCHEMA_NAME", "Database")], About::default())?)
-            }
+            ShowWhat::Databases => self.databases()?,
             ShowWhat::Tables { full, database, .. } => self.tables(*full, database.as_deref())?,
             ShowWhat::TableStatus { database } => self.table_status(database.as_deref())?,
             ShowWhat::Columns { full, table, .. } => self.columns(table, *full)?,
             ShowWhat::Index { table, .. } => self.indexes(table)?,
+            ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) if self.view(name).is_some() => {
+                self.create_view(name)
+            }
             ShowWhat::CreateTable(name) => {
                 let row = match self.shown_virtual_table(name)? {
                     Some(table) => vec![text(table.name), text(create::virtual_table(table))],
@@ -211,6 +212,16 @@ impl Shower<'_> {
         }))
     }
 
+    /// SHOW DATABASES. The schema sys is left out: mariadb-dump --all-databases would dump what cannot be made
+    /// from the dump.
+    fn databases(&self) -> SqlResult<Listing> {
+        let mut listing = self.picked("SCHEMATA", &[("SCHEMA_NAME", "Database")], About::default())?;
+        if self.engine.dictionary().schema(SYS).is_none() {
+            listing.rows.retain(|row| row.first() != Some(&text(SYS)));
+        }
+        Ok(by_first_column(listing))
+    }
+
     fn tables(&self, full: bool, database: Option<&str>) -> SqlResult<Listing> {
         let database = self.database(database)?;
         let title = format!("Tables_in_{database}");
@@ -277,6 +288,22 @@ impl Shower<'_> {
             }
             found => Ok(found),
         }
+    }
+
+    /// The view that a statement names.
+    fn view(&self, name: &ObjectName) -> Option<StoredQuery> {
+        let schema = name.schema.as_ref().or(self.session.state.database.as_ref())?;
+        sys::view(schema, &name.name)
+    }
+
+    /// SHOW CREATE VIEW.
+    fn create_view(&self, name: &ObjectName) -> Listing {
+        let rows = self.view(name).into_iter().map(|view| {
+            let statement = text(create::view(&view, self.session.state.database.as_deref()));
+            let (charset, collation) = information_schema::views::MADE_IN;
+            vec![text(&view.name), statement, text(charset), text(collation)]
+        });
+        listing_of(&["View", "Create View", "character_set_client", "collation_connection"], rows.collect())
     }
 
     /// The same of one that SHOW CREATE TABLE shows.

@@ -1,4 +1,4 @@
-//! Programs that watch a server: mysqld_exporter, pt-query-digest.
+//! Programs that watch a server: mysqld_exporter, pt-query-digest, mysqltuner, innotop, mytop.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -51,7 +51,44 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Has all of them look at the server.
 pub(super) fn run(server: &Server, http_port: u16) -> Outcome {
     exporter(server.port, http_port)?;
-    slow_log(server)
+    slow_log(server)?;
+    tuner(server.port)?;
+    tops(server.port)
+}
+
+/// mysqltuner reads all that it asks for, and divides by nothing that is 0.
+fn tuner(port: u16) -> Outcome {
+    let port = port.to_string();
+    let address = ["--host", "127.0.0.1", "--port", &port, "--user", "root", "--nocolor", "--skippassword"];
+    let printed = output(command("mysqltuner", &address).args(["--forcemem", "4096", "--forceswap", "0"]))?;
+    for wrong in ["Illegal division", "uninitialized", "ERROR 1", "FAIL Execute SQL"] {
+        expect(!printed.contains(wrong), &format!("mysqltuner says nothing of {wrong}"), &printed)?;
+    }
+    for right in ["InnoDB buffer pool / data size", "Table cache hit rate", "Recommendations"] {
+        expect(printed.contains(right), &format!("mysqltuner tells of {right}"), &printed)?;
+    }
+    println!("mysqltuner: ok");
+    Ok(())
+}
+
+/// The pages of innotop that are read, statements and open tables, and a column of each. Those about InnoDB show
+/// nothing of MySQL 9.7 either: innotop does not find its status there.
+const PAGES: [(&str, &str); 2] = [("Q", "mysql_thread_id"), ("O", "num_times_open")];
+
+/// innotop and mytop show their pages once.
+fn tops(port: u16) -> Outcome {
+    let port = port.to_string();
+    let address = ["-h", "127.0.0.1", "-u", "root", "-P", &port];
+    for (page, column) in PAGES {
+        let mut program = command("innotop", &address);
+        program.args(["--nonint", "--count", "1", "--delay", "1", "--skipcentral", "-m", page]);
+        let printed = output(&mut program)?;
+        expect(printed.contains(column), &format!("innotop, page {page}"), &printed)?;
+    }
+    let printed = output(command("mytop", &address).args(["-b", "--nocolor"]))?;
+    expect(printed.contains("Queries: ") && printed.contains("Query"), "mytop", &printed)?;
+    println!("innotop and mytop: ok");
+    Ok(())
 }
 
 /// What an exporter reads of this server is what the server tells by itself, name for name.

@@ -13,7 +13,7 @@ const NOT_YET: &[&str] = &[
     "json_table", "linestring", "load_file", "master_pos_wait", "mbrcontains", "mbrcoveredby", "mbrcovers",
     "mbrdisjoint", "mbrequals", "mbrintersects", "mbroverlaps", "mbrtouches", "mbrwithin",
     "multilinestring", "multipoint", "multipolygon", "name_const", "point", "polygon",
-    "ps_current_thread_id", "ps_thread_id", "roles_graphml", "source_pos_wait", "st_area", "st_asbinary",
+    "roles_graphml", "source_pos_wait", "st_area", "st_asbinary",
     "st_asgeojson", "st_astext", "st_aswkb", "st_aswkt", "st_buffer", "st_buffer_strategy", "st_centroid",
     "st_collect", "st_contains", "st_convexhull", "st_crosses", "st_difference", "st_dimension",
     "st_disjoint", "st_distance", "st_distance_sphere", "st_endpoint", "st_envelope", "st_equals",

@@ -31,7 +31,7 @@ fn text(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(ty, arguments))
 }
 
-fn format_bytes(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+pub(super) fn format_bytes(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let value = cx.to_f64(values.at(0)?.as_ref())?;
     Ok(Value::bytes(in_units(value, &BYTES).unwrap_or_else(|| format!("{:4} bytes", value.trunc() as i64))))
 }

@@ -12,6 +12,7 @@ use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Coercibility, Domain, Expr, Node, SqlError, SqlResult};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
+use palisade_session::virtual_tables::SYS;
 
 use super::compare::constants_to_order;
 use super::json::adapt_documents;
@@ -30,7 +31,7 @@ impl Binder<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
         let lower = function.name.to_ascii_lowercase();
         if let Some(schema) = &function.schema {
-            return Err(no_such_function(schema, &function.name));
+            return self.stored_function(schema, function);
         }
         if function.is_generic && is_of_grammar(&function.name) {
             return Err(self.no_such_function(&function.name));
@@ -64,8 +65,12 @@ impl Binder<'_> {
             }
             _ => {}
         }
-        if func::find(&lower).is_none() {
-            return Err(self.no_such_function(&function.name));
+        // What has a dot in its name is a function of a schema.
+        if func::find(&lower).is_none() || lower.contains('.') {
+            return match self.session.database.clone() {
+                Some(schema) => self.stored_function(&schema, function),
+                None => Err(self.no_such_function(&function.name)),
+            };
         }
         let arguments = self.all(&function.arguments)?;
         check_count(func::find(&lower), arguments.len(), &function.name)?;
@@ -91,6 +96,22 @@ impl Binder<'_> {
             true => self.check_escape(escape),
             false => Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE")),
         }
+    }
+
+    /// A call of a function of a schema: those of sys are functions of the library.
+    fn stored_function(&mut self, schema: &str, function: &ast::Function) -> SqlResult<Expr> {
+        let qualified = format!("{schema}.{}", function.name.to_ascii_lowercase());
+        let Some(known) = func::find(&qualified).filter(|_| schema == SYS && !function.name.contains('.'))
+        else {
+            return Err(no_such_function(schema, &function.name));
+        };
+        let count = function.arguments.len();
+        if count != usize::from(known.least) {
+            let name = format!("{schema}.{}", function.name);
+            return Err(mysql_error!(ER_SP_WRONG_NO_OF_ARGS, "FUNCTION", name, known.least, count));
+        }
+        let arguments = self.all(&function.arguments)?;
+        self.call(&qualified, arguments)
     }
 
     /// There is no function with that name in the session's database.

@@ -7,11 +7,12 @@ use palisade_base::mysql_error;
 use palisade_engine::{LockMode, ReadMode, Table};
 use palisade_expr::place::At;
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Comparison, Expr, SqlResult};
+use palisade_expr::{Comparison, Expr, SqlError, SqlResult};
+use palisade_parser::ParseOptions;
 use palisade_parser::ast::{self, JoinCondition, JoinKind as AstJoinKind, TableReference};
 use palisade_schema::TableDecl;
 use palisade_session::sink::ColumnMeta;
-use palisade_session::virtual_tables::{self, SYSTEM_SCHEMA, is_virtual_schema};
+use palisade_session::virtual_tables::{self, SYSTEM_SCHEMA, StoredQuery, is_virtual_schema};
 
 use super::compare::compare_leniently;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
@@ -36,7 +37,47 @@ pub struct WorkingTable {
     reads: usize,
 }
 
+/// What a query that stands for a table is called.
+struct Named<'a> {
+    alias: &'a str,
+    /// The schema and name of the view; empty for a derived table or a common table expression.
+    schema: &'a str,
+    view: &'a str,
+}
+
+impl<'a> Named<'a> {
+    fn derived(alias: &'a str) -> Named<'a> {
+        Named { alias, schema: "", view: "" }
+    }
+
+    fn is_view(&self) -> bool {
+        !self.view.is_empty()
+    }
+}
+
 impl Binder<'_> {
+    /// The view that FROM names, unless a stored schema hides it.
+    fn view(&self, schema: &str, name: &str) -> Option<StoredQuery> {
+        let view = self.dictionary_tables.view(schema, name)?;
+        self.dictionary.schema(&view.schema).is_none().then_some(view)
+    }
+
+    /// Binds a view's query as a derived table. It sees nothing of the statement that names the view: neither
+    /// its common table expressions nor what its hints say, and it is parsed in the default modes of SQL.
+    fn stored_query(&mut self, view: &StoredQuery, alias: &str) -> SqlResult<JoinTree> {
+        let parsed = palisade_parser::parse(view.text.as_bytes(), ParseOptions::default());
+        let ast::Statement::Query(query) = parsed.map_err(super::parse_error)? else {
+            return Err(SqlError::internal("a view is no query"));
+        };
+        let (common, recursions) =
+            (std::mem::take(&mut self.common_tables), std::mem::take(&mut self.recursions));
+        let hints = self.hints.take();
+        let named = Named { alias, schema: &view.schema, view: &view.name };
+        let bound = self.derived(&query, &named, &[]);
+        (self.common_tables, self.recursions, self.hints) = (common, recursions, hints);
+        bound
+    }
+
     /// The virtual table that FROM names; `None` if the schema is an ordinary one, 1109 if it has no such
     /// table.
     fn virtual_table(&self, schema: &str, name: &str) -> SqlResult<Option<&'static TableDecl>> {
@@ -75,7 +116,7 @@ impl Binder<'_> {
                     return Err(mysql_error!(ER_DERIVED_MUST_HAVE_ALIAS));
                 };
                 self.locking.check_unnamed(alias)?;
-                self.derived(&derived.query, alias, &derived.columns)
+                self.derived(&derived.query, &Named::derived(alias), &derived.columns)
             }
             TableReference::JsonTable(_) => Err(not_supported("JSON_TABLE")),
             TableReference::List(list) => {
@@ -224,7 +265,7 @@ impl Binder<'_> {
             let later = self.common_tables.split_off(position);
             let bound = match super::select::mentions(&common.query, &common.name) {
                 true if common.recursive => self.recursive(&common, &alias),
-                _ => self.derived(&common.query, &alias, &common.columns),
+                _ => self.derived(&common.query, &Named::derived(&alias), &common.columns),
             };
             self.common_tables.extend(later);
             return bound;
@@ -232,6 +273,9 @@ impl Binder<'_> {
         let schema = self.schema_of(&factor.name)?;
         if !self.blind {
             self.accesses(&schema, &factor.name.name, palisade_session::environment::Access::Read)?;
+        }
+        if let Some(view) = self.view(&schema, &factor.name.name) {
+            return self.stored_query(&view, &alias);
         }
         if let Some(table) = self.virtual_table(&schema, &factor.name.name)? {
             if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
@@ -475,7 +519,7 @@ impl Binder<'_> {
     }
 
     /// Binds a derived table or common table expression.
-    fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
+    fn derived(&mut self, query: &ast::Query, named: &Named<'_>, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
         let own = self.take_scope()?;
         self.derived_depth += 1;
@@ -495,16 +539,22 @@ impl Binder<'_> {
         if let Some(derived) = derived {
             self.scope().derived.push((slot, derived));
         }
-        let columns = derived_columns(&planned, alias, names)?;
+        let alias = named.alias.to_owned();
+        let mut columns = derived_columns(&planned, &alias, names)?;
+        for meta in columns.iter_mut().filter_map(|column| column.meta.as_mut()).filter(|_| named.is_view()) {
+            meta.schema = named.schema.to_owned();
+            meta.org_table = named.view.to_owned();
+            meta.org_name.clone_from(&meta.name);
+        }
         self.add_source(Source {
             slot,
-            alias: alias.to_owned(),
-            schema: String::new(),
+            alias: alias.clone(),
+            schema: named.schema.to_owned(),
             table: None,
             columns,
             outer: false,
         })?;
-        let (query, alias) = (Box::new(planned), alias.to_owned());
+        let query = Box::new(planned);
         Ok(JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery: None }))
     }
 }

@@ -283,8 +283,7 @@ impl Told<'_> {
         let Told { instruments, connection, consumers, trace, row, ended } = self;
         instruments.digests.add(row, ended.done, ended.text, || instruments.sample_rule());
         let has_history = connection.has_history();
-        let kept_of =
-            |consumer, length| if has_history && consumers.has(consumer) { length } else { 0 };
+        let kept_of = |consumer, length| if has_history && consumers.has(consumer) { length } else { 0 };
         let keep = Keep {
             current: consumers.has(Consumers::CURRENT),
             history: kept_of(Consumers::HISTORY, instruments.keep.history),

@@ -249,6 +249,12 @@ impl Setup {
         consumer.is_some_and(|consumer| Consumers(self.enabled.load(Ordering::Relaxed)).has(consumer))
     }
 
+    /// Whether a consumer is enabled, and those above it.
+    pub fn counts(&self, consumer: Option<Consumers>) -> bool {
+        let effective = Consumers(self.enabled.load(Ordering::Relaxed)).effective();
+        consumer.is_some_and(|consumer| effective.has(consumer))
+    }
+
     /// Enables a consumer or disables it; whether that was a change.
     pub fn enable(&self, consumer: Consumers, on: bool) -> bool {
         let before = match on {

@@ -19,7 +19,8 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::table::Row;
-use super::{Argument, GENERAL_FILE, goes_to_file, goes_to_table, open, path, time};
+use super::{Argument, GENERAL_FILE, goes_to_file, goes_to_table, open, path};
+use crate::error_log::shown_moment;
 use crate::server::Server;
 
 /// The log of a server; there is a file while it is ON.
@@ -91,7 +92,7 @@ pub fn is_on(settings: &Settings) -> bool {
 }
 
 fn line(micros: i64, connection: u64, command: &str, argument: &[u8]) -> Vec<u8> {
-    let mut line = format!("{}\t{connection:5} {command}\t", time(micros)).into_bytes();
+    let mut line = format!("{}\t{connection:5} {command}\t", shown_moment(micros)).into_bytes();
     line.extend_from_slice(argument);
     line.push(b'\n');
     line

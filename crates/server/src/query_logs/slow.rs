@@ -30,10 +30,9 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::table::Row;
-use super::{
-    SLOW_FILE, Who, goes_to_file, goes_to_table, next_statement, open, path, time, without_passwords,
-};
+use super::{SLOW_FILE, Who, goes_to_file, goes_to_table, next_statement, open, path, without_passwords};
 use crate::connections::Connection;
+use crate::error_log::shown_moment;
 use crate::server::Server;
 use crate::status::{BYTES_RECEIVED, BYTES_SENT};
 
@@ -364,7 +363,7 @@ impl Entry {
         let mut head = format!(
             "# Time: {}\n# User@Host: {}  Id: {:5}\n\
              # Query_time: {:.6}  Lock_time: {:.6} Rows_sent: {}  Rows_examined: {}",
-            time(self.micros),
+            shown_moment(self.micros),
             self.user_host,
             self.connection,
             self.took.as_secs_f64(),
@@ -384,7 +383,7 @@ impl Entry {
                 head += &format!(" {name}: {}", work.map_or(0, |work| done.count(work)));
             }
             let begun = self.micros - self.took.as_micros() as i64;
-            head += &format!("  Start: {} End: {}", time(begun), time(self.micros));
+            head += &format!("  Start: {} End: {}", shown_moment(begun), shown_moment(self.micros));
         }
         head.push('\n');
         if let Some(database) = self.database.as_ref().filter(|_| names_database) {

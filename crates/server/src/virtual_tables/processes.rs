@@ -54,6 +54,11 @@ impl ProcessSubject {
     }
 }
 
+/// The host of a client, of which the port may be told, too.
+pub(super) fn without_port(client: &str) -> &str {
+    client.rsplit_once(':').map_or(client, |(host, _)| host)
+}
+
 /// The processes that the account may know of.
 fn processes(source: &Source<'_>) -> Vec<ProcessSubject> {
     let Source { host, session } = source;
@@ -195,7 +200,7 @@ virtual_table! {
         TYPE: varchar(10) in utf8mb4_0900_ai_ci not null => text(it.kind()),
         PROCESSLIST_ID: bigint_unsigned key MUL => it.of_connection(|it| Value::UInt(it.process.id)),
         PROCESSLIST_USER: varchar(32) in utf8mb4_0900_ai_ci key MUL => it.of_connection(|it| text(&it.process.activity.user)),
-        PROCESSLIST_HOST: varchar(255) in ascii_general_ci key MUL => it.of_connection(|it| text(&it.process.host)),
+        PROCESSLIST_HOST: varchar(255) in ascii_general_ci key MUL => it.of_connection(|it| text(without_port(&it.process.host))),
         PROCESSLIST_DB: varchar(64) in utf8mb4_0900_ai_ci => it.of_connection(|it| optional_text(it.process.activity.database.as_ref())),
         PROCESSLIST_COMMAND: varchar(16) in utf8mb4_0900_ai_ci => it.of_connection(|it| text(it.process.activity.command)),
         PROCESSLIST_TIME: bigint => it.of_connection(|it| Value::UInt(it.seconds)),

@@ -10,8 +10,9 @@ use palisade_engine::Table;
 use palisade_expr::convert::display_text;
 use palisade_plan::bind::quoted;
 use palisade_schema::{ColumnDecl, TableDecl};
-use palisade_session::virtual_tables::PERFORMANCE_SCHEMA;
+use palisade_session::virtual_tables::{PERFORMANCE_SCHEMA, StoredQuery};
 
+use super::information_schema::views::DEFINER;
 use super::information_schema::{shown_columns, shown_indexes};
 use super::performance_keys;
 
@@ -337,6 +338,22 @@ pub fn foreign_key_line(def: &TableDef, key: &ForeignKey) -> String {
 fn check_line(check: &Check) -> String {
     let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
     format!("CONSTRAINT {} CHECK ({}){enforced}", quoted(&check.name), check.expression)
+}
+
+/// The CREATE VIEW statement of a view of the schema sys, for a session with this default database.
+pub fn view(view: &StoredQuery, database: Option<&str>) -> String {
+    let schema = match database == Some(&view.schema) {
+        true => String::new(),
+        false => format!("{}.", quoted(&view.schema)),
+    };
+    let (user, host) = DEFINER.split_once('@').unwrap_or((DEFINER, "%"));
+    format!(
+        "CREATE ALGORITHM=MERGE DEFINER={}@{} SQL SECURITY INVOKER VIEW {schema}{} AS {}",
+        quoted(user),
+        quoted(host),
+        quoted(&view.name),
+        view.text
+    )
 }
 
 /// The CREATE DATABASE statement of a schema.

@@ -12,7 +12,8 @@
 //! | `profiling` | PROFILING |
 //! | `storage`, `innodb_indexes`, `innodb_columns`, `compression` | INNODB_..., FILES |
 //! | `units` | ST_UNITS_OF_MEASURE |
-//! | `absent`, `absent_views` | what there is none of: routines, triggers, events, views, roles |
+//! | `views` | VIEWS |
+//! | `absent`, `absent_views` | what there is none of: routines, triggers, events, roles |
 //!
 //! Rows that are about stored tables are made table by table (`by_table`): the rows of one table at once,
 //! when the first of them is pulled. Of the schemas and tables only those are looked at that [`Wanted`] may
@@ -32,6 +33,7 @@ mod storage;
 pub mod tables;
 mod texts;
 mod units;
+pub mod views;
 
 use std::sync::Arc;
 
@@ -39,9 +41,9 @@ use palisade_catalog::descriptor::{Column, Index, Schema, Visibility};
 use palisade_catalog::{CollationId, Timestamp, Value};
 use palisade_engine::{Dictionary, Table};
 use palisade_schema::{Origin, Registry, Row, Rows, TableDecl, Wanted};
-use palisade_session::virtual_tables::{self, DictionaryTables, RowSource};
+use palisade_session::virtual_tables::{self, DictionaryTables, RowSource, StoredQuery};
 
-use crate::VirtualTables;
+use crate::{VirtualTables, sys};
 
 /// The dictionary as an origin of rows.
 pub struct FromDictionary;
@@ -70,6 +72,8 @@ pub static REGISTRY: Registry<FromDictionary> = Registry {
         units::TABLES,
         absent::TABLES,
         absent_views::TABLES,
+        views::TABLES,
+        sys::TABLES,
     ],
     unlisted: &[],
 };
@@ -89,7 +93,7 @@ const FORMER_NAMES: [(&str, &str); 4] = [
 /// The table of that name, in any case.
 pub fn find(schema: &str, name: &str) -> Option<&'static TableDecl> {
     let former = FORMER_NAMES.into_iter().find(|(former, _)| former.eq_ignore_ascii_case(name));
-    REGISTRY.find(schema, former.map_or(name, |(_, now)| now))
+    REGISTRY.find(schema, former.map_or(name, |(_, now)| now)).or_else(|| sys::find(schema, name))
 }
 
 /// The tables that are defined here, for those who find and read virtual tables.
@@ -103,6 +107,10 @@ impl DictionaryTables for InformationSchema {
     fn rows(&self, table: &TableDecl, source: &RowSource<'_>, wanted: &Wanted) -> Option<Rows> {
         REGISTRY.rows(table, source, wanted)
     }
+
+    fn view(&self, schema: &str, name: &str) -> Option<StoredQuery> {
+        sys::view(schema, name)
+    }
 }
 
 /// The virtual table of that name, in any case: one of those here, or of the server's.
@@ -112,7 +120,7 @@ pub fn find_virtual(host: &dyn VirtualTables, schema: &str, name: &str) -> Optio
 
 /// All virtual tables that are listed: those of here and the server's.
 fn declarations(host: &dyn VirtualTables) -> Vec<&'static TableDecl> {
-    REGISTRY.declarations().chain(host.virtual_tables()).collect()
+    REGISTRY.declarations().chain(host.virtual_tables()).chain(sys::declarations()).collect()
 }
 
 /// The virtual tables that are listed and may be wanted.

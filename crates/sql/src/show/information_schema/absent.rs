@@ -13,7 +13,6 @@ pub(super) static TABLES: Tables = &[
     Definition::empty(&routines::DECL),
     Definition::empty(&routine_libraries::DECL),
     Definition::empty(&triggers::DECL),
-    Definition::empty(&views::DECL),
     Definition::empty(&view_routine_usage::DECL),
     Definition::empty(&view_table_usage::DECL),
     Definition::empty(&optimizer_trace::DECL),
@@ -169,21 +168,6 @@ virtual_table! {
         CHARACTER_SET_CLIENT: varchar(64) not null,
         COLLATION_CONNECTION: varchar(64) not null,
         DATABASE_COLLATION: varchar(64) not null,
-    }
-}
-
-virtual_table! {
-    mod views = "information_schema"."VIEWS" {
-        TABLE_CATALOG: varchar(64) in utf8mb3_bin not null,
-        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null,
-        TABLE_NAME: varchar(64) in utf8mb3_bin not null,
-        VIEW_DEFINITION: longtext in utf8mb3_bin,
-        CHECK_OPTION: enum("NONE", "LOCAL", "CASCADED") in utf8mb3_bin,
-        IS_UPDATABLE: enum("NO", "YES") in utf8mb3_bin,
-        DEFINER: varchar(288) in utf8mb3_bin,
-        SECURITY_TYPE: varchar(7) in utf8mb3_bin,
-        CHARACTER_SET_CLIENT: varchar(64) not null,
-        COLLATION_CONNECTION: varchar(64) not null,
     }
 }
 

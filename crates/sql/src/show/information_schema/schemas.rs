@@ -2,7 +2,7 @@
 
 use palisade_catalog::{CollationId, Value};
 use palisade_schema::{Rows, Wanted, virtual_table};
-use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
+use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource, SYS};
 
 use super::{Definition, NAMES, Tables, catalog, text, wanted_schemas, yes_no};
 
@@ -35,13 +35,17 @@ virtual_table! {
 }
 
 /// The schemas that hold virtual tables alone, after those of the dictionary.
-const VIRTUAL: [(&str, CollationId); 2] =
-    [(INFORMATION_SCHEMA, NAMES), ("performance_schema", CollationId::UTF8MB4_0900_AI_CI)];
+const VIRTUAL: [(&str, CollationId); 3] = [
+    (INFORMATION_SCHEMA, NAMES),
+    ("performance_schema", CollationId::UTF8MB4_0900_AI_CI),
+    (SYS, CollationId::UTF8MB4_0900_AI_CI),
+];
 
 fn schemas(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
-    let stored = wanted_schemas(&source.engine.dictionary(), wanted);
-    let virtual_ones =
-        VIRTUAL.into_iter().filter(|(name, _)| wanted.schemas.admits(name)).collect::<Vec<_>>();
+    let dictionary = source.engine.dictionary();
+    let stored = wanted_schemas(&dictionary, wanted);
+    let is_shown = |name: &str| wanted.schemas.admits(name) && dictionary.schema(name).is_none();
+    let virtual_ones = VIRTUAL.into_iter().filter(|(name, _)| is_shown(name)).collect::<Vec<_>>();
     let (of_stored, of_virtual) = (wanted.clone(), wanted.clone());
     let stored = stored.into_iter().map(move |schema| {
         schemata::row(&SchemaSubject { name: &schema.name, collation: schema.collation }, &of_stored)

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use palisade_catalog::{CollationId, Value};
 use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
-use palisade_session::virtual_tables::RowSource;
+use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource, SYS};
 
 use super::{Definition, Tables, by_table, catalog, number, optional, second, text, wanted_declarations};
 use crate::show::create;
+use crate::sys;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&tables_view::DECL, all_tables),
@@ -25,26 +26,31 @@ struct TableSubject<'a> {
     schema: &'a str,
     name: &'a str,
     stored: Option<&'a Arc<Table>>,
+    is_view: bool,
     /// When a virtual table was made, microseconds since 1970: with the schema `mysql`.
     made_us: i64,
 }
 
 impl TableSubject<'_> {
-    /// A value that a stored table has; of a virtual one `otherwise`.
+    /// A value that a stored table has; of a virtual one `otherwise`, of a view none.
     fn of_stored(&self, value: fn(&Arc<Table>) -> Value, otherwise: Value) -> Value {
-        self.stored.map_or(otherwise, value)
+        if self.is_view { Value::Null } else { self.stored.map_or(otherwise, value) }
     }
 
-    /// A value that a table of performance_schema has, and a view of information_schema has not.
+    /// A value that a table of performance_schema or sys has, and a view of information_schema has not.
     fn of_base(&self, value: &str) -> Value {
-        if self.schema == "performance_schema" { text(value) } else { Value::Null }
+        if self.schema == INFORMATION_SCHEMA { Value::Null } else { text(value) }
+    }
+
+    fn engine(&self) -> &'static str {
+        if self.schema == SYS { "InnoDB" } else { "PERFORMANCE_SCHEMA" }
     }
 
     fn table_type(&self) -> &'static str {
-        if self.stored.is_some() || self.schema == "performance_schema" {
-            "BASE TABLE"
-        } else {
-            "SYSTEM VIEW"
+        match (self.is_view, self.schema) {
+            (true, _) => "VIEW",
+            (false, INFORMATION_SCHEMA) => "SYSTEM VIEW",
+            (false, _) => "BASE TABLE",
         }
     }
 }
@@ -55,23 +61,23 @@ virtual_table! {
         TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(it.schema),
         TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(it.name),
         TABLE_TYPE: enum("BASE TABLE", "VIEW", "SYSTEM VIEW") in utf8mb3_bin not null => text(it.table_type()),
-        ENGINE: varchar(64) => it.of_stored(|_| text("InnoDB"), it.of_base("PERFORMANCE_SCHEMA")),
-        VERSION: int => number(10u64),
+        ENGINE: varchar(64) => it.of_stored(|_| text("InnoDB"), it.of_base(it.engine())),
+        VERSION: int => it.of_stored(|_| number(10u64), number(10u64)),
         ROW_FORMAT: enum("Fixed", "Dynamic", "Compressed", "Redundant", "Compact", "Paged") in utf8mb3_bin => it.of_stored(row_format, it.of_base("Dynamic")),
         TABLE_ROWS: bigint_unsigned => it.of_stored(|table| number(table.statistics().rows), number(0u64)),
         AVG_ROW_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().row_bytes), number(0u64)),
         DATA_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().data_bytes), number(0u64)),
-        MAX_DATA_LENGTH: bigint_unsigned => number(0u64),
+        MAX_DATA_LENGTH: bigint_unsigned => it.of_stored(|_| number(0u64), number(0u64)),
         INDEX_LENGTH: bigint_unsigned => it.of_stored(|table| number(table.statistics().index_bytes), number(0u64)),
-        DATA_FREE: bigint_unsigned => number(0u64),
+        DATA_FREE: bigint_unsigned => it.of_stored(|_| number(0u64), number(0u64)),
         AUTO_INCREMENT: bigint_unsigned => it.of_stored(next_number, Value::Null),
-        CREATE_TIME: timestamp not null => it.of_stored(created, second(it.made_us)),
+        CREATE_TIME: timestamp not null => it.stored.map_or(second(it.made_us), created),
         UPDATE_TIME: datetime => Value::Null,
         CHECK_TIME: datetime => Value::Null,
         TABLE_COLLATION: varchar(64) => it.of_stored(collation, it.of_base(CollationId::UTF8MB4_0900_AI_CI.get().name)),
         CHECKSUM: bigint => Value::Null,
         CREATE_OPTIONS: varchar(256) => it.of_stored(create_options, text("")),
-        TABLE_COMMENT: text => it.of_stored(|table| text(&table.descriptor().def().comment), text("")),
+        TABLE_COMMENT: text => it.stored.map_or(text(if it.is_view { "VIEW" } else { "" }), |table| text(&table.descriptor().def().comment)),
     }
 }
 
@@ -108,7 +114,13 @@ fn create_options(table: &Arc<Table>) -> Value {
 fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let stored = by_table(source, wanted, |table, wanted| {
         let def = table.descriptor().def();
-        let subject = TableSubject { schema: &def.schema, name: &def.name, stored: Some(table), made_us: 0 };
+        let subject = TableSubject {
+            schema: &def.schema,
+            name: &def.name,
+            stored: Some(table),
+            is_view: false,
+            made_us: 0,
+        };
         vec![tables_view::row(&subject, wanted)]
     });
     let dictionary = source.engine.dictionary();
@@ -119,7 +131,8 @@ fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let made_us = made_us.unwrap_or_else(|| source.host.unix_micros());
     let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
     let virtual_ones = declared.into_iter().map(move |table| {
-        let subject = TableSubject { schema: table.schema, name: table.name, stored: None, made_us };
+        let (schema, name, is_view) = (table.schema, table.name, sys::is_view(table));
+        let subject = TableSubject { schema, name, stored: None, is_view, made_us };
         tables_view::row(&subject, &wanted)
     });
     Box::new(stored.chain(virtual_ones))
