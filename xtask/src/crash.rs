@@ -4,10 +4,10 @@
 //! random while, kills the server (SIGKILL), starts it again (recovery), and checks: every acknowledged commit
 //! is there, no transaction is half there, every XA transaction that was prepared is still so unless it was
 //! ended, the indexes agree, every change of a definition is there whole or not at all.
-//! `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is 0
-//! at times, and what is there must be whole. Some rounds kill the server again during recovery or while it
-//! rolls back, and [`rollback`] makes that as long as can be; [`undo_room`] kills it while the disk gets undo's
-//! room back.
+//! `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is
+//! 0 at times, and what is there must be whole. Some rounds kill the server again during recovery or while it
+//! rolls back, and [`rollback`] makes that as long as can be; [`undo_room`] kills it while the disk gets
+//! undo's room back.
 
 use crate::Outcome;
 use crate::process::{command, output, root};
@@ -97,8 +97,8 @@ pub fn rounds(count: u32) -> Outcome {
     undo_room::run(count.div_ceil(5), seed)
 }
 
-/// Waits until the ledger notes something more: a kill before the load's first answer, as on a machine that is
-/// busy, would tell nothing.
+/// Waits until the ledger notes something more: a kill before the load's first answer, as on a machine that
+/// is busy, would tell nothing.
 fn has_begun(ledger: &Path) -> Outcome {
     let length = || ledger.metadata().map_or(0, |metadata| metadata.len());
     let (begun, before) = (Instant::now(), length());

@@ -7,10 +7,10 @@
 //!   scan by b: b = 99      rows 8, 12      8 was given before; 12 is locked, and given
 //! ```
 //!
-//! Unlike the scans of a snapshot, a later one cannot leave out the rows for which an earlier condition holds:
-//! until a row is locked another transaction may change it, so that the first condition holds only after its
-//! scan has passed. A row that was given is locked and stays what it is; that its own statement changes it
-//! does not matter, because it is told by its primary key.
+//! Unlike the scans of a snapshot, a later one cannot leave out the rows for which an earlier condition
+//! holds: until a row is locked another transaction may change it, so that the first condition holds only
+//! after its scan has passed. A row that was given is locked and stays what it is; that its own statement
+//! changes it does not matter, because it is told by its primary key.
 
 use std::collections::HashSet;
 

@@ -54,8 +54,8 @@ pub fn digest_text(
     digest_text_while(text, options, max_length, out, &mut || true)
 }
 
-/// As [`digest_text`] of a text that may be long, because a list of constants shrinks to nothing: asks `allows`
-/// every [`STEP`] bytes whether to read on. The digest of what was read ends with `...` if not.
+/// As [`digest_text`] of a text that may be long, because a list of constants shrinks to nothing: asks
+/// `allows` every [`STEP`] bytes whether to read on. The digest of what was read ends with `...` if not.
 pub fn digest_text_while(
     text: &[u8],
     options: &ParseOptions,

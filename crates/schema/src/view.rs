@@ -1,6 +1,6 @@
 //! Views that are part of the server: what SQL reads like a table, and what stands for a query.
 //!
-//! A view is declared as a virtual table is ([`view!`](crate::view)), but beside each column stands an
+//! A view is declared as a virtual table is ([`view!`](macro@crate::view)), but beside each column stands an
 //! expression of SQL, and below them the tables that they are read from. What binds a query that names a view
 //! binds the view's own query in its place, as a derived table. A view may have a twin whose name begins with
 //! `x$`: the same rows, with durations in picoseconds and sizes in bytes, for programs.

@@ -212,8 +212,8 @@ impl Shower<'_> {
         }))
     }
 
-    /// SHOW DATABASES. The schema sys is left out: mariadb-dump --all-databases would dump what cannot be made
-    /// from the dump.
+    /// SHOW DATABASES. The schema sys is left out: mariadb-dump --all-databases would dump what cannot be
+    /// made from the dump.
     fn databases(&self) -> SqlResult<Listing> {
         let mut listing = self.picked("SCHEMATA", &[("SCHEMA_NAME", "Database")], About::default())?;
         if self.engine.dictionary().schema(SYS).is_none() {

@@ -13,9 +13,9 @@
 //! | [`memory`] | what memory is for |
 //! | [`server`] | versions, all counters, settings of sys |
 //!
-//! A view is bound as the query that it is ([`palisade_schema::view`]); the declared types of its columns are
-//! MySQL's. It asks as the account that reads it, as MySQL's do (SQL SECURITY INVOKER): who reads a view
-//! needs SELECT on the tables below it, too.
+//! A view is bound as the query that it is ([`palisade_schema::view`](mod@palisade_schema::view)); the
+//! declared types of its columns are MySQL's. It asks as the account that reads it, as MySQL's do (SQL
+//! SECURITY INVOKER): who reads a view needs SELECT on the tables below it, too.
 
 mod definitions;
 mod files;

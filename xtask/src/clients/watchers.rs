@@ -71,8 +71,8 @@ fn tuner(port: u16) -> Outcome {
     Ok(())
 }
 
-/// The pages of innotop that are read, statements and open tables, and a column of each. Those about InnoDB show
-/// nothing of MySQL 9.7 either: innotop does not find its status there.
+/// The pages of innotop that are read, statements and open tables, and a column of each. Those about InnoDB
+/// show nothing of MySQL 9.7 either: innotop does not find its status there.
 const PAGES: [(&str, &str); 2] = [("Q", "mysql_thread_id"), ("O", "num_times_open")];
 
 /// innotop and mytop show their pages once.

@@ -29,7 +29,7 @@
 //! [twice](State::room_wanted) what its pages would take as they are: a page's run touches at most two of the
 //! quarters of sixteen blocks in which a whole page is stored.
 //!
-//! What is free beyond that, because pages have become shorter, gives its [room](room) back to the disk.
+//! What is free beyond that, because pages have become shorter, gives its [room] back to the disk.
 //!
 //! # Marks
 //!

@@ -15,8 +15,8 @@
 //!
 //! Scans that lock have no such state either, but what they have found stays what it is: each branch reads
 //! all of its rows, and those that were given before are told by their primary keys
-//! ([`LockedUnion`](crate::Merge::LockedUnion)). So an UPDATE, a DELETE or a locking SELECT with such a condition locks what it finds, and
-//! not the table.
+//! ([`LockedUnion`](crate::Merge::LockedUnion)). So an UPDATE, a DELETE or a locking SELECT with such a
+//! condition locks what it finds, and not the table.
 
 use std::rc::Rc;
 
