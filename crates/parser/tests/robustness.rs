@@ -3,7 +3,7 @@
 mod common;
 
 use palisade_base::prng::{Prng, test_seed};
-use palisade_parser::ast::{QueryBody, SelectItem, Statement};
+use palisade_parser::ast::{MOST_COLUMNS, QueryBody, SelectItem, Statement};
 use palisade_parser::digest::{PlanKey, digest_text};
 use palisade_parser::{ParseOptions, parse};
 use std::time::Instant;
@@ -188,4 +188,19 @@ fn mutate(prng: &mut Prng, text: &mut Vec<u8>, corpus: &[Vec<u8>]) {
             drop(text.drain(at..until));
         }
     }
+}
+
+/// A list of columns that no table has is not kept whole: freeing it would take as long as reading it.
+#[test]
+fn of_columns_that_no_table_has_so_many_of_few_are_kept() {
+    let columns = |count: usize| {
+        let list: Vec<String> = (0..count).map(|at| format!("c{at} INT")).collect();
+        let text = format!("CREATE TABLE t ({}, KEY (c0))", list.join(","));
+        match parse(text.as_bytes(), ParseOptions::default()).unwrap() {
+            Statement::CreateTable(table) => (table.columns.len(), table.constraints.len()),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(columns(MOST_COLUMNS - 1), (MOST_COLUMNS - 1, 1));
+    assert_eq!(columns(100_000), (MOST_COLUMNS, 1));
 }

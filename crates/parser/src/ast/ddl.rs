@@ -80,6 +80,9 @@ impl DataType {
     }
 }
 
+/// So many columns of a CREATE TABLE are kept: one more than a table may have.
+pub const MOST_COLUMNS: usize = 4097;
+
 /// CREATE TABLE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
@@ -91,7 +94,7 @@ pub struct CreateTable {
     pub name: ObjectName,
     /// LIKE other: nothing else is then set.
     pub like: Option<ObjectName>,
-    /// Columns, in order; none is error 1113 unless LIKE or a query gives some.
+    /// Columns, in order, [`MOST_COLUMNS`] at most; none is error 1113 unless LIKE or a query gives some.
     pub columns: Vec<ColumnDefinition>,
     /// Indexes and FOREIGN KEYs and CHECKs written on their own.
     pub constraints: Vec<TableConstraint>,

@@ -3,8 +3,8 @@
 use super::{Parsed, Parser};
 use crate::ast::{
     CheckConstraint, ColumnAttribute, ColumnDefault, ColumnDefinition, CreateIndex, CreateTable, DropIndex,
-    ForeignKey, Generated, IndexDefinition, IndexKey, IndexKind, IndexOption, IndexPart, Name, OptionValue,
-    ReferenceAction, References, Statement, TableConstraint, TableOption, TypeKind,
+    ForeignKey, Generated, IndexDefinition, IndexKey, IndexKind, IndexOption, IndexPart, MOST_COLUMNS, Name,
+    OptionValue, ReferenceAction, References, Statement, TableConstraint, TableOption, TypeKind,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -58,6 +58,8 @@ impl Parser<'_> {
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
+    /// The columns and constraints of a table. Of columns that no table can have so many of, the statement
+    /// keeps [`MOST_COLUMNS`]: what is left out is freed while it is read, and not in one go at the end.
     fn table_elements(&mut self, table: &mut CreateTable) -> Parsed<()> {
         self.expect_symbol(b'(')?;
         loop {
@@ -65,7 +67,9 @@ impl Parser<'_> {
                 Some(constraint) => table.constraints.push(constraint),
                 None => {
                     let (column, reference) = self.column_and_reference()?;
-                    table.columns.push(column);
+                    if table.columns.len() < MOST_COLUMNS {
+                        table.columns.push(column);
+                    }
                     table.constraints.extend(reference);
                 }
             }
