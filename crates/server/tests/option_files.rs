@@ -168,7 +168,11 @@ fn a_server_starts_with_a_file_of_old_and_says_of_each_option_what_it_does_not_d
     let dir = tempfile::tempdir().unwrap();
     let datadir = dir.path().join("data");
     let (server, before) = Process::start_with_file(file, &datadir);
-    let warnings = before.iter().filter_map(|line| Some(line.split_once(" WARN ")?.1.trim().to_owned()));
+    // 2026-11-28T00:00:00.000000Z 0 [Warning] [MY-000000] [Server] text
+    let warning = |line: &String| {
+        Some(line.split_once(" [Warning] ")?.1.splitn(3, "] ").last().unwrap_or_default().trim().to_owned())
+    };
+    let warnings = before.iter().filter_map(warning);
     let mut warnings: Vec<String> = warnings.collect();
     warnings.sort_unstable();
     assert_eq!(warnings, expected());
