@@ -54,4 +54,16 @@ SELECT COUNT(*) > 0 FROM sys.x$io_global_by_wait_by_bytes WHERE event_name LIKE 
 SELECT event_name, total > 0 FROM sys.io_global_by_wait_by_latency WHERE event_name = 'innodb/innodb_log_file';
 SELECT COUNT(*) >= 0 FROM sys.statements_with_runtimes_in_95th_percentile;
 SELECT COUNT(*) >= 0 FROM sys.session_ssl_status;
+START TRANSACTION;
+DELETE FROM a;
+SELECT trx_state, trx_autocommit, trx_latency IS NOT NULL FROM sys.session WHERE conn_id = CONNECTION_ID();
+SELECT trx_state, trx_autocommit, trx_latency > 0 FROM sys.x$processlist WHERE conn_id = CONNECTION_ID();
+ROLLBACK;
+UPDATE performance_schema.setup_instruments SET ENABLED = 'YES', TIMED = 'YES' WHERE NAME = 'stage/sql/executing';
+UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'events_stages_current';
+SELECT COUNT(*) FROM a WHERE FALSE;
+SELECT COUNT(*) > 0 FROM sys.host_summary_by_stages;
+SELECT COUNT(*) > 0 FROM sys.x$user_summary_by_stages WHERE user = 'root' AND total > 0 AND total_latency > 0;
+UPDATE performance_schema.setup_instruments SET ENABLED = 'NO', TIMED = 'NO' WHERE NAME = 'stage/sql/executing';
+UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME = 'events_stages_current';
 DROP DATABASE golden_sys_rows;

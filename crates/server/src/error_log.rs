@@ -4,7 +4,7 @@
 //! | variable | what it says |
 //! |---|---|
 //! | `log_error` | the file; `stderr` for standard error |
-//! | `log_error_services` | `log_sink_internal`: text; `log_sink_json`: an object a line, in a file of its own |
+//! | `log_error_services` | `log_sink_internal`: text; `log_sink_json`: objects, in a file of its own |
 //! | `log_error_verbosity` | errors; warnings too; notes too. What is of the system is always written |
 //! | `log_timestamps` | UTC, or the machine's time zone |
 //!

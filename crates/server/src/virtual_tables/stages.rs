@@ -10,6 +10,7 @@ use palisade_observe::transaction::Times;
 use palisade_schema::virtual_table;
 
 use super::statement_sums::{Who, overview, picoseconds, reset};
+use super::statements::forget;
 use super::{Definition, Source, Tables, number, of_each, optional_text, text};
 use crate::connections::Connection;
 use crate::instruments::people::Reset;
@@ -106,11 +107,6 @@ fn histories(source: &Source<'_>) -> Vec<EventSubject> {
         events.stage_history().map(subject).collect::<Vec<_>>()
     };
     source.host.connections.admitted().iter().flat_map(of).collect()
-}
-
-fn forget(source: &Source<'_>, forget: fn(&mut SessionEvents)) {
-    let connections = source.host.connections.admitted();
-    connections.iter().for_each(|connection| forget(&mut connection.events.lock()));
 }
 
 /// A table of stages.

@@ -96,7 +96,8 @@ fn histories(source: &Source<'_>) -> Vec<EventSubject> {
     source.host.connections.admitted().iter().flat_map(of).collect()
 }
 
-fn forget(source: &Source<'_>, forget: fn(&mut SessionEvents)) {
+/// TRUNCATE of what each session keeps of its own.
+pub(super) fn forget(source: &Source<'_>, forget: fn(&mut SessionEvents)) {
     let connections = source.host.connections.admitted();
     connections.iter().for_each(|connection| forget(&mut connection.events.lock()));
 }

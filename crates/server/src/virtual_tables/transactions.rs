@@ -14,6 +14,7 @@ use palisade_observe::transaction::{
 use palisade_schema::virtual_table;
 
 use super::statement_sums::{Who, overview, picoseconds, reset};
+use super::statements::forget;
 use super::{Definition, Source, Tables, number, of_each, optional_text, text, yes_no};
 use crate::connections::Connection;
 use crate::instruments::people::Reset;
@@ -177,11 +178,6 @@ fn histories(source: &Source<'_>) -> Vec<EventSubject> {
         events.transaction_history().map(subject).collect::<Vec<_>>()
     };
     source.host.connections.admitted().iter().flat_map(of).collect()
-}
-
-fn forget(source: &Source<'_>, forget: fn(&mut SessionEvents)) {
-    let connections = source.host.connections.admitted();
-    connections.iter().for_each(|connection| forget(&mut connection.events.lock()));
 }
 
 /// A table of transactions.

@@ -70,9 +70,8 @@ view! {
         total: bigint_unsigned not null => "w.COUNT_STAR",
         total_latency: varchar(11) | bigint_unsigned not null => time "w.SUM_TIMER_WAIT",
         avg_latency: varchar(11) | bigint_unsigned not null => time "w.AVG_TIMER_WAIT",
-    } from "performance_schema.events_waits_summary_by_host_by_event_name w WHERE w.EVENT_NAME LIKE \
-        _utf8mb4'stage/%' AND w.SUM_TIMER_WAIT <> 0 ORDER BY IF(w.HOST IS NULL, _utf8mb4'background', \
-        w.HOST), w.SUM_TIMER_WAIT DESC"
+    } from "performance_schema.events_stages_summary_by_host_by_event_name w WHERE w.SUM_TIMER_WAIT <> 0 ORDER BY \
+        IF(w.HOST IS NULL, _utf8mb4'background', w.HOST), w.SUM_TIMER_WAIT DESC"
 }
 
 view! {
@@ -163,9 +162,8 @@ view! {
         total: bigint_unsigned not null => "w.COUNT_STAR",
         total_latency: varchar(11) | bigint_unsigned not null => time "w.SUM_TIMER_WAIT",
         avg_latency: varchar(11) | bigint_unsigned not null => time "w.AVG_TIMER_WAIT",
-    } from "performance_schema.events_waits_summary_by_user_by_event_name w WHERE w.EVENT_NAME LIKE \
-        _utf8mb4'stage/%' AND w.SUM_TIMER_WAIT <> 0 ORDER BY IF(w.USER IS NULL, _utf8mb4'background', \
-        w.USER), w.SUM_TIMER_WAIT DESC"
+    } from "performance_schema.events_stages_summary_by_user_by_event_name w WHERE w.SUM_TIMER_WAIT <> 0 ORDER BY \
+        IF(w.USER IS NULL, _utf8mb4'background', w.USER), w.SUM_TIMER_WAIT DESC"
 }
 
 view! {

@@ -32,13 +32,14 @@ view! {
         last_wait: varchar(128) in utf8mb4_0900_ai_ci => "w.EVENT_NAME",
         last_wait_latency: varchar(13) in utf8mb4_0900_ai_ci | varchar(20) in utf8mb4_0900_ai_ci => time "w.TIMER_WAIT",
         source: varchar(64) in utf8mb4_0900_ai_ci => "w.SOURCE",
-        trx_latency: varchar(11) | bigint_unsigned => time "CAST(NULL AS UNSIGNED)",
-        trx_state: enum("ACTIVE", "COMMITTED", "ROLLED BACK") in utf8mb4_0900_ai_ci => "IF(FALSE, _utf8mb4'ACTIVE', NULL)",
-        trx_autocommit: enum("YES", "NO") in utf8mb4_0900_ai_ci => "IF(FALSE, _utf8mb4'YES', NULL)",
+        trx_latency: varchar(11) | bigint_unsigned => time "x.TIMER_WAIT",
+        trx_state: enum("ACTIVE", "COMMITTED", "ROLLED BACK") in utf8mb4_0900_ai_ci => "x.STATE",
+        trx_autocommit: enum("YES", "NO") in utf8mb4_0900_ai_ci => "x.AUTOCOMMIT",
         pid: varchar(1024) in utf8mb4_bin => "p.ATTR_VALUE",
         program_name: varchar(1024) in utf8mb4_bin => "n.ATTR_VALUE",
     } from "performance_schema.threads t LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID \
         = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
+        JOIN performance_schema.events_transactions_current x ON x.THREAD_ID = t.THREAD_ID LEFT \
         JOIN sys.x$memory_by_thread_by_current_bytes m ON m.thread_id = t.THREAD_ID LEFT JOIN \
         performance_schema.session_connect_attrs p ON p.PROCESSLIST_ID = t.PROCESSLIST_ID AND p.ATTR_NAME = \
         _utf8mb4'_pid' LEFT JOIN performance_schema.session_connect_attrs n ON n.PROCESSLIST_ID = \
@@ -74,13 +75,14 @@ view! {
         last_wait: varchar(128) in utf8mb4_0900_ai_ci => "w.EVENT_NAME",
         last_wait_latency: varchar(13) in utf8mb4_0900_ai_ci | varchar(20) in utf8mb4_0900_ai_ci => time "w.TIMER_WAIT",
         source: varchar(64) in utf8mb4_0900_ai_ci => "w.SOURCE",
-        trx_latency: varchar(11) | bigint_unsigned => time "CAST(NULL AS UNSIGNED)",
-        trx_state: enum("ACTIVE", "COMMITTED", "ROLLED BACK") in utf8mb4_0900_ai_ci => "IF(FALSE, _utf8mb4'ACTIVE', NULL)",
-        trx_autocommit: enum("YES", "NO") in utf8mb4_0900_ai_ci => "IF(FALSE, _utf8mb4'YES', NULL)",
+        trx_latency: varchar(11) | bigint_unsigned => time "x.TIMER_WAIT",
+        trx_state: enum("ACTIVE", "COMMITTED", "ROLLED BACK") in utf8mb4_0900_ai_ci => "x.STATE",
+        trx_autocommit: enum("YES", "NO") in utf8mb4_0900_ai_ci => "x.AUTOCOMMIT",
         pid: varchar(1024) in utf8mb4_bin => "p.ATTR_VALUE",
         program_name: varchar(1024) in utf8mb4_bin => "n.ATTR_VALUE",
     } from "performance_schema.threads t LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID \
         = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
+        JOIN performance_schema.events_transactions_current x ON x.THREAD_ID = t.THREAD_ID LEFT \
         JOIN sys.x$memory_by_thread_by_current_bytes m ON m.thread_id = t.THREAD_ID LEFT JOIN \
         performance_schema.session_connect_attrs p ON p.PROCESSLIST_ID = t.PROCESSLIST_ID AND p.ATTR_NAME = \
         _utf8mb4'_pid' LEFT JOIN performance_schema.session_connect_attrs n ON n.PROCESSLIST_ID = \
