@@ -167,7 +167,7 @@ fn a_statement_ends_when_it_holds_too_much() {
         format!("SELECT 1 IN ({})", vec!["1"; 400_000].join(", ")),
         format!("VALUES {}", vec!["ROW(1)"; 200_000].join(", ")),
         format!("SELECT {}", vec!["1"; 400_000].join(", ")),
-        format!("CREATE TABLE d.t ({})", vec!["a INT"; 200_000].join(", ")),
+        format!("CREATE TABLE d.t (a INT, {})", vec!["INDEX (a)"; 300_000].join(", ")),
         format!("CREATE USER {}", vec!["a"; 400_000].join(", ")),
         format!(
             "CREATE TABLE d.t (a INT) PARTITION BY HASH (a) ({})",
