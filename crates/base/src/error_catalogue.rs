@@ -233,6 +233,7 @@ error_codes! {
     ER_SP_DOES_NOT_EXIST = 1305, "42000", "%s %s does not exist";
     ER_QUERY_INTERRUPTED = 1317, "70100", "Query execution was interrupted";
     ER_SP_WRONG_NO_OF_ARGS = 1318, "42000", "Incorrect number of arguments for %s %s; expected %u, got %u";
+    ER_SP_COND_MISMATCH = 1319, "42000", "Undefined CONDITION: %s";
     ER_SP_UNDECLARED_VAR = 1327, "42000", "Undeclared variable: %s";
     ER_SP_FETCH_NO_DATA = 1329, "02000", "No data - zero rows fetched, selected, or processed";
     ER_WRONG_OBJECT = 1347, "HY000", "'%-.192s.%-.192s' is not %s";
@@ -259,6 +260,7 @@ error_codes! {
     ER_XAER_RMERR = 1401, "XAE03", "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for consistency";
     ER_XA_RBROLLBACK = 1402, "XA100", "XA_RBROLLBACK: Transaction branch was rolled back";
     ER_DATA_TOO_LONG = 1406, "22001", "Data too long for column '%s' at row %ld";
+    ER_SP_BAD_SQLSTATE = 1407, "42000", "Bad SQLSTATE: '%s'";
     ER_CANT_CREATE_USER_WITH_GRANT = 1410, "42000", "You are not allowed to create a user with GRANT";
     ER_WRONG_VALUE_FOR_TYPE = 1411, "HY000", "Incorrect %-.32s value: '%-.128s' for function %-.32s";
     ER_TABLE_DEF_CHANGED = 1412, "HY000", "Table definition has changed, please retry transaction";
@@ -350,9 +352,12 @@ error_codes! {
     ER_TOO_LONG_FIELD_COMMENT = 1629, "HY000", "The maximum supported character limit for the field, '%-.64s', has been exceeded (max = %lu)";
     ER_FUNC_INEXISTENT_NAME_COLLISION = 1630, "42000", "FUNCTION %s does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     ER_TOO_MANY_CONCURRENT_TRXS = 1637, "HY000", "Too many active concurrent transactions";
+    ER_DUP_SIGNAL_SET = 1641, "42000", "Duplicate condition information item '%s'";
     ER_SIGNAL_WARN = 1642, "01000", "Unhandled user-defined warning condition";
     ER_SIGNAL_NOT_FOUND = 1643, "02000", "Unhandled user-defined not found condition";
     ER_SIGNAL_EXCEPTION = 1644, "HY000", "Unhandled user-defined exception condition";
+    ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER = 1645, "0K000", "RESIGNAL when handler not active";
+    WARN_COND_ITEM_TRUNCATED = 1647, "HY000", "Data truncated for condition item '%s'";
     ER_COND_ITEM_TOO_LONG = 1648, "HY000", "Data too long for condition item '%s'";
     ER_UNKNOWN_LOCALE = 1649, "HY000", "Unknown locale: '%-.64s'";
     ER_PARTITION_COLUMN_LIST_ERROR = 1653, "HY000", "Inconsistency in usage of column lists for partitioning";
@@ -387,6 +392,7 @@ error_codes! {
     ER_PARTITION_EXCHANGE_FOREIGN_KEY = 1740, "HY000", "Table to exchange with partition has foreign key references: '%-.64s'";
     ER_PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, "HY000", "PARTITION () clause on non partitioned table";
     ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET = 1748, "HY000", "Found a row not matching the given partition set";
+    ER_DA_INVALID_CONDITION_NUMBER = 1758, "35000", "Invalid condition number";
     ER_INSECURE_PLAIN_TEXT = 1759, "HY000", "Sending passwords in plain text without SSL/TLS is extremely insecure.";
     ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION = 1766, "HY000", "The system variable %.200s cannot be set when there is an ongoing transaction.";
     ER_MALFORMED_GTID_SET_SPECIFICATION = 1772, "HY000", "Malformed GTID set specification '%.200s'.";
@@ -434,6 +440,7 @@ error_codes! {
     ER_OLD_TEMPORALS_UPGRADED = 1880, "HY000", "TIME/TIMESTAMP/DATETIME columns of old format have been upgraded to the new format.";
     ER_INNODB_FORCED_RECOVERY = 1881, "HY000", "Operation not allowed when innodb_force_recovery > 0.";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
+    ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER = 3004, "0Z002", "GET STACKED DIAGNOSTICS when handler not active";
     ER_WARN_LEGACY_SYNTAX_CONVERTED = 3005, "HY000", "%s is no longer supported. The statement was converted to %s.";
     ER_FK_DEPTH_EXCEEDED = 3008, "HY000", "Foreign key cascade delete/update exceeds max depth of %d.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE_V2 = 3009, "HY000", "The column count of %s.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";

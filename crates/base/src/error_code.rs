@@ -55,6 +55,15 @@ impl ErrorCode {
     }
 }
 
+/// The SQLSTATE of the error that has this number; that of errors without a class of their own if none has.
+pub fn sql_state_of(number: u16) -> &'static str {
+    let errors = crate::error_catalogue::ERRORS;
+    match errors.binary_search_by_key(&number, |code| code.number) {
+        Ok(at) => errors.get(at).map_or("HY000", |code| code.sql_state),
+        Err(_) => "HY000",
+    }
+}
+
 /// One `printf` conversion, without its `%`.
 struct Conversion {
     /// How many bytes of the format it takes.
@@ -91,6 +100,24 @@ impl Conversion {
     }
 }
 
+/// What SIGNAL says of its condition, in place of what a declared error says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signalled {
+    /// MYSQL_ERRNO.
+    pub number: u16,
+    /// RETURNED_SQLSTATE: five digits or capital letters.
+    pub sql_state: [u8; 5],
+    /// The other items of the condition that were set, by name.
+    pub items: Vec<(String, String)>,
+}
+
+impl Signalled {
+    /// The SQLSTATE as text.
+    pub fn sql_state(&self) -> &str {
+        std::str::from_utf8(&self.sql_state).unwrap_or("HY000")
+    }
+}
+
 /// An error on its way to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MysqlError {
@@ -98,19 +125,19 @@ pub struct MysqlError {
     pub code: &'static ErrorCode,
     /// What the client reads.
     pub message: String,
-    /// The SQLSTATE where a statement (SIGNAL) chose its own.
-    pub own_sql_state: Option<[u8; 5]>,
+    /// What a statement (SIGNAL) chose itself.
+    pub signalled: Option<Box<Signalled>>,
 }
 
 impl MysqlError {
     /// The error `code` with `arguments` in its text; see [`crate::mysql_error`].
     pub fn new(code: &'static ErrorCode, arguments: &[&dyn Display]) -> Self {
-        MysqlError { code, message: code.message(arguments), own_sql_state: None }
+        MysqlError { code, message: code.message(arguments), signalled: None }
     }
 
     /// The error `code` with a text of its own.
     pub fn with_message(code: &'static ErrorCode, message: impl Into<String>) -> Self {
-        MysqlError { code, message: message.into(), own_sql_state: None }
+        MysqlError { code, message: message.into(), signalled: None }
     }
 
     /// Something that this program takes for granted is not so; `broken` says what. The statement fails, the
@@ -120,17 +147,20 @@ impl MysqlError {
         MysqlError::new(&crate::error_catalogue::ER_INTERNAL_ERROR, &[&broken])
     }
 
+    /// The error `code` as SIGNAL raises it: with an SQLSTATE and a text of its own.
+    pub fn signalled(code: &'static ErrorCode, sql_state: [u8; 5], message: impl Into<String>) -> Self {
+        let signalled = Signalled { number: code.number, sql_state, items: Vec::new() };
+        MysqlError { signalled: Some(Box::new(signalled)), ..MysqlError::with_message(code, message) }
+    }
+
     /// The number clients switch on.
     pub fn number(&self) -> u16 {
-        self.code.number
+        self.signalled.as_ref().map_or(self.code.number, |signalled| signalled.number)
     }
 
     /// The SQLSTATE.
     pub fn sql_state(&self) -> &str {
-        self.own_sql_state
-            .as_ref()
-            .and_then(|state| std::str::from_utf8(state).ok())
-            .unwrap_or(self.code.sql_state)
+        self.signalled.as_ref().map_or(self.code.sql_state, |signalled| signalled.sql_state())
     }
 }
 

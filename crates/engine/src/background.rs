@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_base::event::{retry_after, retry_blocking};
 use palisade_buffer::BufferPool;
+use palisade_io::heap::Mimalloc;
 use palisade_txn::undo::UndoReserve;
 use palisade_txn::{ChangesLeft, SessionNo, Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
@@ -24,6 +25,8 @@ use crate::rows::PURGE;
 const REST: Duration = Duration::from_millis(20);
 /// The longest rest, after nothing was found many times.
 const LONG_REST: Duration = Duration::from_millis(200);
+/// How often memory that is free is given back to the machine.
+const GIVING_BACK: Duration = Duration::from_secs(1);
 /// Changes of a transaction that are undone before the next one gets its turn.
 const TURN: usize = 1000;
 /// The rest after a failure.
@@ -71,7 +74,7 @@ impl Background {
         for number in 0..purgers {
             let (shared, trx, pool) = (self.shared.clone(), trx.clone(), pool.clone());
             let thread = std::thread::Builder::new().name(format!("purge-{number}"));
-            threads.push(thread.spawn(move || purge(&shared, &trx, &pool))?);
+            threads.push(thread.spawn(move || purge(&shared, &trx, &pool, number == 0))?);
         }
         if rolls_back {
             let shared = self.shared.clone();
@@ -246,8 +249,10 @@ impl Shared {
     }
 }
 
-fn purge(shared: &Shared, system: &TrxSystem, pool: &BufferPool) {
+/// Purges until the engine ends. The thread that `gives_back` looks after the process's memory as well.
+fn purge(shared: &Shared, system: &TrxSystem, pool: &BufferPool, gives_back: bool) {
     let mut time = REST;
+    let mut given_back = Instant::now();
     let mut last_error = None;
     while !shared.is_ending() {
         if pool.full_disk_pressure().is_some_and(|used| used > PURGE) {
@@ -263,6 +268,10 @@ fn purge(shared: &Shared, system: &TrxSystem, pool: &BufferPool) {
                 AFTER_FAILURE
             }
         };
+        if gives_back && given_back.elapsed() > GIVING_BACK {
+            Mimalloc::give_back();
+            given_back = Instant::now();
+        }
         if time > REST && !shared.rest(time, |_| false) {
             return;
         }

@@ -1,5 +1,7 @@
 //! The conditions a statement leaves behind: what SHOW WARNINGS lists.
 
+use palisade_base::error_code::{Signalled, sql_state_of};
+
 use crate::SqlError;
 
 /// How grave a condition is.
@@ -31,6 +33,15 @@ pub struct Condition {
     pub code: u16,
     /// The text.
     pub message: String,
+    /// What SIGNAL said of it.
+    pub signalled: Option<Box<Signalled>>,
+}
+
+impl Condition {
+    /// Its SQLSTATE.
+    pub fn sql_state(&self) -> &str {
+        self.signalled.as_ref().map_or_else(|| sql_state_of(self.code), |signalled| signalled.sql_state())
+    }
 }
 
 /// The diagnostics area. Keeps at most `limit` conditions and counts all.
@@ -93,7 +104,12 @@ impl Warnings {
         self.count += 1;
         if self.conditions.len() < self.limit {
             self.depths.push(self.depth);
-            self.conditions.push(Condition { level, code: error.number(), message: error.message });
+            self.conditions.push(Condition {
+                level,
+                code: error.number(),
+                message: error.message,
+                signalled: error.signalled,
+            });
         }
     }
 

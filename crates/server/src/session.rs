@@ -363,9 +363,8 @@ impl Conversation {
             Err(Panicked) => {
                 self.server.sql.recover(&mut self.session).await;
                 output.end_unfinished_packet();
-                let message =
-                    "Internal error: the statement was ended, its transaction is rolled back".to_owned();
-                answer_error(output, &MysqlError { code: &ER_UNKNOWN_ERROR, message, own_sql_state: None });
+                let message = "Internal error: the statement was ended, its transaction is rolled back";
+                answer_error(output, &MysqlError::with_message(&ER_UNKNOWN_ERROR, message));
                 Ok(Next::Command)
             }
         }
@@ -561,7 +560,8 @@ impl Conversation {
         }
         let status = self.status() | extra;
         let changes = self.changes(completion.database_changed);
-        let warnings = if completion.diagnostic { 0 } else { self.session.state.warnings.count() };
+        let left = self.session.state.warnings.count();
+        let warnings = if completion.diagnostic { completion.conditions } else { left };
         if completion.rows {
             let capabilities = self.capabilities;
             output.packet(|out| encode_result_end(out, capabilities, status, warnings));

@@ -5,7 +5,8 @@
 //! | transactions, savepoints, SET TRANSACTION | `session::transaction`, [`xa`](crate::xa) |
 //! | SET | `session::set` |
 //! | PREPARE, EXECUTE, DEALLOCATE | `session::prepare` |
-//! | DO, SIGNAL, KILL | `values` |
+//! | DO, KILL | `values` |
+//! | SIGNAL, RESIGNAL, GET DIAGNOSTICS | `diagnostics` |
 //! | LOCK TABLES | [`locks`](crate::locks) |
 //! | changes of performance_schema | `dml::instrument` |
 //! | definitions, maintenance | [`ddl`](crate::ddl) |
@@ -81,6 +82,7 @@ impl Sql {
                 self.drop_stored(session, drop)
             }
             Statement::Signal(signal) => self.signal(session, signal, parameters).await,
+            Statement::GetDiagnostics(get) => self.get_diagnostics(session, get, parameters).await,
             Statement::CreateTable(create) if create.query.is_some() => {
                 self.host().check_read_only(&session.state)?;
                 self.commit(session).await?;

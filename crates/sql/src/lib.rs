@@ -16,7 +16,8 @@
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | `statement_end` | where statements and transactions begin and end |
 //! | [`session`] | a connection's state between statements; transactions, SET, PREPARE |
-//! | `values` | DO, SIGNAL, KILL; values of expressions outside any table |
+//! | `values` | DO, KILL; values of expressions outside any table |
+//! | `diagnostics` | SIGNAL, RESIGNAL, GET DIAGNOSTICS |
 //! | [`host`] | the seam to the server, beside what planning and execution ask: variables, files |
 //! | [`internal`] | statements of the server's own: their session and their security context |
 //! | `hints` | system variables that a statement's hints set |
@@ -34,6 +35,7 @@
 mod bindings;
 pub mod ddl;
 mod deprecated;
+mod diagnostics;
 mod dispatch;
 pub mod dml;
 mod explain;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
-use palisade_catalog::Value;
+use palisade_catalog::{SqlType, Value};
 use palisade_engine::Engine;
 use palisade_expr::beforehand::Beforehand;
 use palisade_expr::mode::SqlMode;
@@ -50,6 +50,8 @@ pub struct Completion {
     pub database_changed: bool,
     /// The statement only looked at the conditions of the one before: its own end reports none.
     pub diagnostic: bool,
+    /// Conditions that such a statement has added to those all the same.
+    pub conditions: u16,
 }
 
 impl Completion {
@@ -608,13 +610,7 @@ impl Sql {
         parameters: &[Value],
         variables: &[ast::IntoVariable],
     ) -> SqlResult<Completion> {
-        let undeclared = variables.iter().find_map(|variable| match variable {
-            ast::IntoVariable::Local(name) => Some(name),
-            ast::IntoVariable::User(_) => None,
-        });
-        if let Some(name) = undeclared {
-            return Err(mysql_error!(ER_SP_UNDECLARED_VAR, name));
-        }
+        self.check_declared(variables)?;
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         if query.output.len() != variables.len() {
             return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
@@ -629,13 +625,37 @@ impl Sql {
             session.state.warnings.warn(mysql_error!(ER_SP_FETCH_NO_DATA));
             return Ok(Completion::default());
         };
+        self.assign_variables(
+            session,
+            variables.iter().zip(row).zip(types).map(|((v, value), ty)| (v, value, ty)),
+        )?;
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+
+    /// 1327 unless all are variables of the user's: others would be of a stored program.
+    pub(crate) fn check_declared<'v>(
+        &self,
+        variables: impl IntoIterator<Item = &'v ast::IntoVariable>,
+    ) -> SqlResult<()> {
+        variables.into_iter().try_for_each(|variable| match variable {
+            ast::IntoVariable::Local(name) => Err(mysql_error!(ER_SP_UNDECLARED_VAR, name)),
+            ast::IntoVariable::User(_) => Ok(()),
+        })
+    }
+
+    /// Gives variables of the user's their values.
+    pub(crate) fn assign_variables<'v>(
+        &self,
+        session: &mut Session,
+        given: impl Iterator<Item = (&'v ast::IntoVariable, Value, SqlType)>,
+    ) -> SqlResult<()> {
         let mut context = session.context(&*self.host, &self.engine, &[], None);
         let mut cx = context.view();
-        for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
+        for (variable, value, ty) in given {
             let ast::IntoVariable::User(name) = variable else { continue };
             palisade_expr::eval::assign(&mut cx.lend(), &name.to_lowercase().into(), value, &ty)?;
         }
-        Ok(Completion { affected_rows: 1, ..Completion::default() })
+        Ok(())
     }
 }
 

@@ -1,14 +1,12 @@
-//! Statements that are about the values of expressions outside any table: DO, SIGNAL, and the values that SET
-//! and KILL are given.
+//! Statements that are about the values of expressions outside any table: DO, and the values that SET and KILL
+//! are given.
 
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
-use palisade_base::{MysqlError, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_exec::run::{convert_beforehand, drive};
-use palisade_expr::convert::text_of;
-use palisade_expr::error::not_supported;
 use palisade_parser::ast;
 use palisade_plan::bind::Binder;
 use palisade_plan::bind::scope::Scope;
@@ -58,31 +56,6 @@ impl Sql {
     ) -> SqlResult<(Value, SqlType)> {
         let mut values = self.values(session, std::slice::from_ref(expr), parameters).await?;
         values.pop().ok_or_else(|| mysql_error!(ER_EMPTY_QUERY))
-    }
-
-    pub(crate) async fn signal(
-        &self,
-        session: &mut Session,
-        signal: &ast::Signal,
-        parameters: &[Value],
-    ) -> SqlResult<Completion> {
-        if signal.resignal {
-            return Err(not_supported("RESIGNAL"));
-        }
-        let Some(ast::SignalCondition::SqlState(state)) = &signal.condition else {
-            return Err(not_supported("SIGNAL of a condition by name"));
-        };
-        let mut message = "Unhandled user-defined exception condition".to_owned();
-        for (item, value) in &signal.items {
-            let (value, ty) = self.value(session, value, parameters).await?;
-            if item == "MESSAGE_TEXT" {
-                message = String::from_utf8_lossy(&text_of(&value, &ty)).into_owned();
-            }
-        }
-        let own: Option<[u8; 5]> = state.as_slice().try_into().ok();
-        let mut error = MysqlError::with_message(&ER_SIGNAL_EXCEPTION, message);
-        error.own_sql_state = own;
-        Err(error)
     }
 
     /// KILL.

@@ -473,6 +473,30 @@ fn rows_are_changed_that_were_sorted_in_files() {
     }
 }
 
+/// An INSERT from its own table reads all of it before it writes: its rows wait in a file.
+#[test]
+fn rows_that_wait_to_be_inserted_are_those_that_were_read() {
+    let (_, files, mut client) = world();
+    for statement in [
+        "INSERT INTO n SELECT a + 4000, g, u, s, d, f, t, e, b, j, l FROM n",
+        "INSERT INTO n SELECT * FROM n x WHERE x.a > 2000 ON DUPLICATE KEY UPDATE n.l = CONCAT(IFNULL(x.l, ''), '!')",
+        "REPLACE INTO n SELECT a, g + (SELECT COUNT(*) FROM n), u, s, d, f, t, e, b, j, l FROM n ORDER BY a DESC",
+    ] {
+        let all = "SELECT a, g, u, s, d, f, t, e, b, j, l FROM n ORDER BY a";
+        client.run("BEGIN");
+        keep(&mut client);
+        let expected = (client.run(statement), client.run(all));
+        client.run("ROLLBACK");
+        client.run("BEGIN");
+        spill(&mut client);
+        let before = made(&client);
+        let answer = (client.run(statement), client.run(all));
+        assert!(answer == expected, "{statement}: {}", answer.0);
+        assert!(made(&client) > before && !left_over(&files), "{statement}");
+        client.run("ROLLBACK");
+    }
+}
+
 /// Wherever a statement is killed, and wherever a call to its file fails, the next one knows nothing of it.
 #[test]
 fn killed_and_failed_statements_leave_nothing_behind() {
@@ -487,6 +511,7 @@ fn killed_and_failed_statements_leave_nothing_behind() {
         "SELECT u, s, COUNT(*) FROM n GROUP BY u, s WITH ROLLUP",
         "WITH RECURSIVE r AS (SELECT a, l FROM n UNION SELECT a + 1, l FROM r WHERE a > 3950 AND a < 3980) \
          SELECT COUNT(*), SUM(LENGTH(l)) FROM r",
+        "INSERT IGNORE INTO n SELECT * FROM n x",
     ] {
         leave_nothing(&bench, &files, &mut client, statement);
     }

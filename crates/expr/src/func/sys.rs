@@ -235,7 +235,7 @@ fn format_statement(cx: &mut Context<'_>, values: &[Value], a: &[Expr], _: &Expr
 /// 1138: the second argument of a function of lists is NULL.
 fn null_in_list(function: &str, argument: &str) -> MysqlError {
     let text = format!("Function sys.{function}: {argument} input variable should not be NULL");
-    MysqlError { own_sql_state: Some(*b"02200"), ..MysqlError::with_message(&ER_INVALID_USE_OF_NULL, text) }
+    MysqlError::signalled(&ER_INVALID_USE_OF_NULL, *b"02200", text)
 }
 
 fn list_add(cx: &mut Context<'_>, values: &[Value], a: &[Expr], _: &Expr) -> SqlResult<Value> {

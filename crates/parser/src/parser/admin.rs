@@ -4,8 +4,8 @@ use super::statement::ends_statement;
 use super::{Parsed, Parser};
 use crate::Deprecated;
 use crate::ast::{
-    CacheIndex, Execute, Flush, FlushTarget, GetDiagnostics, Histogram, Install, Kill, MaintenanceKind,
-    Prepare, PrepareSource, Signal, SignalCondition, Statement, TableMaintenance,
+    CacheIndex, ColumnName, Execute, Expr, Flush, FlushTarget, GetDiagnostics, Histogram, Install, Kill,
+    MaintenanceKind, Prepare, PrepareSource, Signal, SignalCondition, Statement, TableMaintenance,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -41,7 +41,7 @@ impl Parser<'_> {
         self.advance();
         let stacked = self.accept_any(&[Keyword::CURRENT, Keyword::STACKED]) == Some(Keyword::STACKED);
         self.expect(Keyword::DIAGNOSTICS)?;
-        let condition = if self.accept(Keyword::CONDITION) { Some(self.simple()?) } else { None };
+        let condition = if self.accept(Keyword::CONDITION) { Some(self.value_of_condition()?) } else { None };
         let items = self.list(|p| {
             let target = p.target_variable()?;
             p.expect_symbol(b'=')?;
@@ -61,12 +61,7 @@ impl Parser<'_> {
         let resignal = self.advance().keyword == Keyword::RESIGNAL;
         let condition = if self.accept(Keyword::SQLSTATE) {
             self.accept(Keyword::VALUE);
-            let start = self.token.start;
-            let state = self.string()?;
-            if state.len() != 5 {
-                return Err(super::Rejected(start));
-            }
-            Some(SignalCondition::SqlState(state))
+            Some(SignalCondition::SqlState(self.string()?))
         } else if self.is_name() {
             Some(SignalCondition::Name(self.name()?))
         } else if resignal {
@@ -83,10 +78,30 @@ impl Parser<'_> {
                     return Err(super::Rejected(start));
                 }
                 p.expect_symbol(b'=')?;
-                Ok((item, p.simple()?))
+                Ok((item, p.value_of_condition()?))
             })?;
         }
         Ok(Statement::Signal(Signal { resignal, condition, items }))
+    }
+
+    /// What may stand in SIGNAL and GET DIAGNOSTICS: a literal, a variable, a name.
+    fn value_of_condition(&mut self) -> Parsed<Expr> {
+        let start = self.token.start;
+        let expr = match self.token.kind {
+            TokenKind::Word if self.token.keyword == Keyword::None => return self.name_alone(),
+            TokenKind::QuotedName => return self.name_alone(),
+            TokenKind::Symbol(symbol) if symbol != b'@' => return self.fail(),
+            _ => self.primary()?,
+        };
+        match expr {
+            Expr::Literal(_) | Expr::UserVariable(_) | Expr::SystemVariable(_) => Ok(expr),
+            _ => Err(super::Rejected(start)),
+        }
+    }
+
+    fn name_alone(&mut self) -> Parsed<Expr> {
+        let column = self.name()?;
+        Ok(Expr::Column(ColumnName { schema: None, table: None, column }))
     }
 
     /// ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE.

@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    pub(super) fn primary(&mut self) -> Parsed<Expr> {
         match self.token.kind {
             TokenKind::Word if self.token.keyword == Keyword::None => self.column_or_function(),
             TokenKind::Word => self.keyword_primary(),

@@ -45,6 +45,22 @@ impl Process {
         Some(Process::run(command, datadir, options, &[]))
     }
 
+    /// Bytes of it that lie in memory.
+    pub fn resident(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    /// The most that they have been.
+    pub fn most_resident(&self) -> u64 {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
     /// Starts it over `datadir` with the options of a file and no others that say more than where it is
     /// reached; and what it prints before it is ready.
     pub fn start_with_file(file: &Path, datadir: &Path) -> (Process, Vec<String>) {

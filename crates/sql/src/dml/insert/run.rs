@@ -8,9 +8,9 @@ use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, SqlType, Value};
 use palisade_engine::{Error as EngineError, RowAccess, RowsToCome, TableAccess};
 use palisade_exec::run::{drive, end_row};
+use palisade_exec::spill::list::RowList;
 use palisade_exec::store::in_table;
-use palisade_exec::{ExecContext, State};
-use palisade_expr::context::values_size;
+use palisade_exec::{ExecContext, KeptRow, State};
 use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node, Slot};
@@ -131,7 +131,7 @@ impl<'p> InsertRun<'p> {
         palisade_exec::run::count_tables(cx);
         let mut state = State::new(&query.root);
         let output = query.output.as_slice();
-        let (mut buffer, mut bytes) = (Vec::new(), 0);
+        let mut buffer = RowList::default();
         let mut number = 0;
         let mut pending = false;
         loop {
@@ -149,17 +149,17 @@ impl<'p> InsertRun<'p> {
             .await?;
             let Some(given) = given else { break };
             if plan.buffered {
-                bytes += values_size(&given);
-                cx.session.charge(bytes)?;
-                buffer.push(given);
+                buffer.push(given.into());
+                drive(cx, |cx| buffer.make_room(cx)).await?;
                 continue;
             }
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, output, number)).await?;
-            self.place(cx, given)?;
+            self.place(cx, given.into())?;
             self.insert(cx, values, number, 1).await?;
         }
-        for given in buffer {
+        drive(cx, |cx| buffer.finish(cx)).await?;
+        while let Some(given) = drive(cx, |_| buffer.next_row()).await? {
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, output, number)).await?;
             self.place(cx, given)?;
@@ -170,9 +170,9 @@ impl<'p> InsertRun<'p> {
     }
 
     /// The query's row is where ON DUPLICATE KEY UPDATE finds it, if that reads it.
-    fn place(&self, cx: &mut ExecContext<'_, '_>, given: Vec<Value>) -> SqlResult<()> {
+    fn place(&self, cx: &mut ExecContext<'_, '_>, given: KeptRow) -> SqlResult<()> {
         if let Some(slot) = self.plan.given {
-            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(given.into());
+            *cx.state.frame.slots.at_mut(slot)? = Slot::Values(given);
         }
         Ok(())
     }
