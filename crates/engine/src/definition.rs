@@ -199,8 +199,8 @@ impl Engine {
             }
         }
         if !files.is_empty() {
-            // Plans and old snapshots of the dictionary may keep a file open for long: its room is free at
-            // once all the same. Not before its name is gone for good, since recovery expects a file's pages
+            // Plans and old snapshots of the dictionary may keep a file open for long: its room is freed all
+            // the same. Not before its name is gone for good, since recovery expects a file's pages
             // in it.
             if !makes(Planted::DropsAreNotSynced) {
                 self.files.sync_spaces()?;
@@ -208,13 +208,7 @@ impl Engine {
         }
         for (space, file) in files {
             forgotten = forgotten.and(self.files.remove_map(space));
-            match file.set_len(0) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    let path = self.files.space_path(space);
-                    tracing::warn!("{} is dropped and keeps its room for a while: {error}", path.display());
-                }
-                _ => {}
-            }
+            self.removals.free(self.files.space_path(space), file, self.config.background);
         }
         self.refill_reserve();
         Ok(forgotten?)

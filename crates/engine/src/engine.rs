@@ -35,6 +35,7 @@ use crate::metadata::MetadataLocks;
 use crate::open::{OwnLog, frames_of, lock_memory, wait_or_step};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
+use crate::removal::Removals;
 use crate::sinks::{PageSinkStatus, Sinks};
 use crate::table::Table;
 use crate::temporary::TemporaryFiles;
@@ -127,6 +128,7 @@ pub struct Engine {
     pub(crate) io: Arc<IoPool>,
     /// Runs the blocking parts of data definition.
     pub(crate) ddl: IoPool,
+    pub(crate) removals: Removals,
     pub(crate) trx: Arc<TrxSystem>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) dictionary: ArcSwap<Dictionary>,

@@ -122,6 +122,7 @@ pub mod pool_view;
 mod purge_lag;
 mod reader;
 mod rebuild;
+mod removal;
 mod row_lock_wait;
 mod row_locks;
 mod rows;

@@ -38,6 +38,7 @@ use crate::missing::{MissingFile, Orphaned};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::rebuild::{self, Rebuilt};
+use crate::removal::Removals;
 use crate::sinks::{Sinks, repair_torn};
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
@@ -172,6 +173,7 @@ impl Engine {
             flush_at_commit: AtomicU8::new(base.config.flush_at_commit as u8),
             // The page may be wrong: what has an id keeps it for itself.
             ids: Counter::open(&system, Field::NextId, first_id)?,
+            removals: Removals::default(),
             ddl: if base.config.background {
                 IoPool::new(DDL_THREADS, Waiting::Threads)?
             } else {

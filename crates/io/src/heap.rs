@@ -117,11 +117,12 @@ unsafe impl<A: GlobalAlloc, const GAUGED: bool> GlobalAlloc for Counted<A, GAUGE
 pub struct Mimalloc;
 
 impl Mimalloc {
-    /// Gives what has not been used for a second back to the machine. The allocator does so itself only when a
-    /// thread asks it for more: a server that is idle after a large statement would keep all of it. Costs
+    /// Gives what has not been used for a second back to the machine. The allocator does so itself only when
+    /// a thread asks it for more: a server that is idle after a large statement would keep all of it. Costs
     /// little where nothing has been freed.
     pub fn give_back() {
-        // SAFETY: it may be called at any time, by any thread, whether or not this allocator is the process's.
+        // SAFETY: it may be called at any time, by any thread, whether or not this allocator is the
+        // process's.
         unsafe { mi_collect(false) }
     }
 }

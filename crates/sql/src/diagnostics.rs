@@ -1,4 +1,5 @@
-//! SIGNAL, RESIGNAL and GET DIAGNOSTICS: conditions that a statement raises, and those that the one before left.
+//! SIGNAL, RESIGNAL and GET DIAGNOSTICS: conditions that a statement raises, and those that the one before
+//! left.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::error_code::{MysqlError, Signalled, sql_state_of};
@@ -68,8 +69,8 @@ impl Sql {
         Ok(Completion::default())
     }
 
-    /// GET DIAGNOSTICS. A condition that is not there, or a number that cannot be had, adds an error to the others,
-    /// and the statement goes well, as in MySQL.
+    /// GET DIAGNOSTICS. A condition that is not there, or a number that cannot be had, adds an error to the
+    /// others, and the statement goes well, as in MySQL.
     pub(crate) async fn get_diagnostics(
         &self,
         session: &mut Session,
@@ -145,7 +146,8 @@ fn wrong_value(item: &str, value: &str) -> MysqlError {
     mysql_error!(ER_WRONG_VALUE_FOR_VAR, item, value)
 }
 
-/// A number from 1 to 65,535: of a text the digits that it begins with, of another value the nearest whole one.
+/// A number from 1 to 65,535: of a text the digits that it begins with, of another value the nearest whole
+/// one.
 fn number_of(value: &Value, text: &str) -> Option<u16> {
     let number = match value {
         Value::Bytes(_) => {
@@ -159,8 +161,8 @@ fn number_of(value: &Value, text: &str) -> Option<u16> {
     is_within.then_some(number as u16)
 }
 
-/// A text of at most so many characters: a longer one is refused, or cut with a warning where the mode of SQL is
-/// not strict.
+/// A text of at most so many characters: a longer one is refused, or cut with a warning where the mode of SQL
+/// is not strict.
 fn cut(session: &mut Session, item: &str, text: String, most: usize) -> SqlResult<String> {
     let Some((end, _)) = text.char_indices().nth(most) else { return Ok(text) };
     if session.state.variables.sql_mode.is_strict() {

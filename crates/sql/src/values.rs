@@ -1,5 +1,5 @@
-//! Statements that are about the values of expressions outside any table: DO, and the values that SET and KILL
-//! are given.
+//! Statements that are about the values of expressions outside any table: DO, and the values that SET and
+//! KILL are given.
 
 use std::sync::Arc;
 
