@@ -14,6 +14,7 @@ pub mod view;
 mod tests;
 
 pub use edit::NodeEdit;
+pub(crate) use view::Slot;
 pub use view::{NodeView, Search};
 
 use palisade_base::bytes::common_prefix;

@@ -23,7 +23,7 @@ pub use check::{MAX_COLUMNS, MAX_INDEX_PARTS};
 
 use crate::collation::CollationId;
 use crate::histogram::Histogram;
-use crate::key::KeyCodec;
+use crate::key::{FixedEntries, KeyCodec};
 use crate::row::RowLayout;
 use crate::types::SqlType;
 use crate::value::Value;
@@ -482,6 +482,8 @@ pub struct Table {
     def: TableDef,
     layout: RowLayout,
     codecs: Vec<KeyCodec>,
+    /// Of each index whose entries become rows without being decoded.
+    fixed_entries: Vec<Option<FixedEntries>>,
 }
 
 impl Table {
@@ -490,7 +492,9 @@ impl Table {
         check::check(&def)?;
         let layout = RowLayout::new(&def)?;
         let codecs = (0..def.indexes.len()).map(|number| KeyCodec::new(&def, number)).collect();
-        Ok(Table { def, layout, codecs })
+        let mut table = Table { def, layout, codecs, fixed_entries: Vec::new() };
+        table.fixed_entries = table.codecs.iter().map(|codec| FixedEntries::new(&table, codec)).collect();
+        Ok(table)
     }
 
     /// The definition.
@@ -513,6 +517,12 @@ impl Table {
     )]
     pub fn key_codec(&self, number: usize) -> &KeyCodec {
         &self.codecs[number]
+    }
+
+    /// How entries of an index become rows, if they need not be decoded.
+    #[inline]
+    pub(crate) fn fixed_entries(&self, number: usize) -> Option<&FixedEntries> {
+        self.fixed_entries.get(number)?.as_ref()
     }
 }
 

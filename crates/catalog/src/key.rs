@@ -13,8 +13,11 @@
 //! payload has the rest, an index can answer a query on its columns alone ([`entry_to_row`]). Only parts cut
 //! to a prefix cannot.
 
+mod fixed;
+
 use smallvec::SmallVec;
 
+pub(crate) use self::fixed::FixedEntries;
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::descriptor::{Table, TableDef};
@@ -193,6 +196,7 @@ impl Part {
     }
 
     /// Length of this part at the start of `bytes`, the null marker included, and whether it is NULL.
+    #[inline]
     fn length(&self, bytes: &[u8]) -> Option<(usize, bool)> {
         let marker = usize::from(self.nullable);
         if self.nullable {
@@ -377,12 +381,26 @@ enum Found {
 }
 
 /// Appends a row (see [`crate::row`]) with the columns that an entry of secondary index `number` holds; the
-/// others are NULL. See [`KeyCodec::covers`].
+/// others are NULL. See [`KeyCodec::covers`]. What is appended of a damaged entry is no row.
+pub fn entry_to_row(
+    table: &Table,
+    number: usize,
+    entry_key: &[u8],
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), RowError> {
+    match table.fixed_entries(number) {
+        Some(fixed) if payload.is_empty() => fixed.append(&table.key_codec(number).parts, entry_key, out),
+        _ => decoded_entry_to_row(table, number, entry_key, payload, out),
+    }
+}
+
+/// The same of any entry.
 #[expect(
     clippy::indexing_slicing,
     reason = "the codec's columns are the table's; the ranges are of the parts that were just found in key and payload"
 )]
-pub fn entry_to_row(
+fn decoded_entry_to_row(
     table: &Table,
     number: usize,
     entry_key: &[u8],

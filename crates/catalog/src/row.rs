@@ -277,6 +277,50 @@ pub(crate) fn encode_from<'v>(
     Ok(())
 }
 
+/// Where a field of fixed width is in rows that have all columns.
+#[derive(Debug)]
+pub(crate) struct FixedPlace {
+    from: usize,
+    length: usize,
+    null_byte: usize,
+    null_mask: u8,
+}
+
+impl FixedPlace {
+    /// Of a column; `None` if it is of variable width or not in rows.
+    pub(crate) fn of(table: &Table, column: usize) -> Option<FixedPlace> {
+        let layout = table.layout();
+        let Place::Fixed { ordinal, offset, length } = *layout.places.get(column)? else { return None };
+        Some(FixedPlace {
+            from: HEADER + layout.ordinals().div_ceil(8) + offset as usize,
+            length: length as usize,
+            null_byte: HEADER + usize::from(ordinal / 8),
+            null_mask: 1 << (ordinal % 8),
+        })
+    }
+
+    /// Puts a field, each byte of it XORed with `mask`, into a row that has NULL there; `None` if it is not
+    /// as long.
+    #[inline]
+    pub(crate) fn put(&self, field: &[u8], mask: u8, row: &mut [u8]) -> Option<()> {
+        let place = row.get_mut(self.from..self.from + self.length)?;
+        if field.len() != place.len() {
+            return None;
+        }
+        place.iter_mut().zip(field).for_each(|(place, byte)| *place = byte ^ mask);
+        *row.get_mut(self.null_byte)? &= !self.null_mask;
+        Some(())
+    }
+}
+
+/// The row of NULLs.
+pub(crate) fn null_row(table: &Table) -> Option<Vec<u8>> {
+    let mut row = Vec::new();
+    encode_with(table, |_| ValueRef::Null, &mut row).ok()?;
+    row.shrink_to_fit();
+    Some(row)
+}
+
 /// The row of `values`, one per column in SQL order.
 pub fn encode(table: &Table, values: &[Value]) -> Result<Vec<u8>, RowError> {
     let mut out = Vec::with_capacity(64);

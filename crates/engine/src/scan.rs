@@ -522,7 +522,9 @@ struct Visit<'a> {
     pending: &'a mut Pending,
     /// Rows of the batch at most.
     most: usize,
-    /// The key of the last row that the batch has room for.
+    /// These are all rows that are wanted.
+    wants_no_more: bool,
+    /// The key of the last row that the batch has room for, if the scan may have to go on behind it.
     stopped_at: Vec<u8>,
     damaged: bool,
 }
@@ -555,6 +557,7 @@ impl Scan {
             copied: Copied::default(),
             pending: &mut self.pending,
             most,
+            wants_no_more: self.rows_wanted == Some(most),
             stopped_at: Vec::new(),
             damaged: false,
         };
@@ -655,7 +658,10 @@ impl Visitor for Visit<'_> {
             return ControlFlow::Break(());
         }
         if self.batch.len() >= self.most {
-            self.stopped_at = entry.key().to_vec();
+            // A row that is looked up may turn out not to be there.
+            if !(self.wants_no_more && self.pending.is_empty()) {
+                self.stopped_at = entry.key().to_vec();
+            }
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -5,6 +5,7 @@
 //! off](super::spill::partitions). The groups of ROLLUP are put in order in the end.
 
 pub(crate) mod in_batches;
+mod in_columns;
 mod in_parts;
 mod in_unions;
 mod rollup;
@@ -25,6 +26,7 @@ use palisade_plan::{KeptKey, Operator};
 use smallvec::SmallVec;
 
 use self::in_batches::Batched;
+use self::in_columns::OfColumns;
 use self::in_parts::Adding;
 use self::in_unions::InputOfUnion;
 use self::rollup::{InRuns, Order};
@@ -236,6 +238,8 @@ pub struct AggregateState {
     in_batches: InBatches<Batched>,
     /// Of each input of a union that is read in batches.
     of_union: Vec<Option<Box<InputOfUnion>>>,
+    /// Of a recursion that is computed by column.
+    of_columns: Option<Box<OfColumns>>,
 }
 
 /// Rows that are put off.
@@ -255,6 +259,9 @@ pub(super) fn take_at_hand(
 ) -> SqlResult<bool> {
     let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
     for (accumulator, spec) in accumulators.iter().zip(specs) {
+        if let Accumulator::Distinct(_) = accumulator {
+            return Ok(false);
+        }
         let value = match &spec.arguments[..] {
             [] => Some(Ok(ValueRef::Int(1))),
             [argument] => argument.borrow_from(cx.at_hand()),
@@ -294,6 +301,7 @@ impl AggregateState {
             adding: Adding::default(),
             in_batches: InBatches::default(),
             of_union: Vec::new(),
+            of_columns: None,
         }
     }
 
@@ -667,6 +675,12 @@ impl AggregateState {
         row: Row<'_>,
         level: usize,
     ) -> SqlResult<usize> {
+        if plan.group.is_empty() && !plan.rollup {
+            if self.groups.count == 0 {
+                self.add_group(cx, plan, &[], level)?;
+            }
+            return Ok(0);
+        }
         Ok(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {

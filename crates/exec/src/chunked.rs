@@ -4,13 +4,15 @@
 /// Rows of as many items each, numbered as they were put in.
 #[derive(Debug)]
 pub struct Chunked<T> {
-    chunks: Vec<Vec<T>>,
+    /// The first chunk, which grows, so that few rows take little.
+    first: Vec<T>,
+    others: Vec<Vec<T>>,
     rows: usize,
 }
 
 impl<T> Default for Chunked<T> {
     fn default() -> Self {
-        Chunked { chunks: Vec::new(), rows: 0 }
+        Chunked { first: Vec::new(), others: Vec::new(), rows: 0 }
     }
 }
 
@@ -20,13 +22,15 @@ const ROWS: usize = 1024;
 impl<T> Chunked<T> {
     /// Adds a row.
     pub fn push(&mut self, row: impl Iterator<Item = T>) {
-        if self.rows.is_multiple_of(ROWS) {
-            // The first one grows, so that few rows take little.
-            let items = self.chunks.first().map_or(0, Vec::len);
-            self.chunks.push(Vec::with_capacity(items));
-        }
-        if let Some(last) = self.chunks.last_mut() {
-            last.extend(row);
+        if self.rows < ROWS {
+            self.first.extend(row);
+        } else {
+            if self.rows.is_multiple_of(ROWS) {
+                self.others.push(Vec::with_capacity(self.first.len()));
+            }
+            if let Some(last) = self.others.last_mut() {
+                last.extend(row);
+            }
         }
         self.rows += 1;
     }
@@ -35,7 +39,10 @@ impl<T> Chunked<T> {
     #[inline]
     pub fn row(&self, number: usize, width: usize) -> &[T] {
         let first = number % ROWS * width;
-        let chunk = self.chunks.get(number / ROWS);
+        let chunk = match (number / ROWS).checked_sub(1) {
+            None => Some(&self.first),
+            Some(other) => self.others.get(other),
+        };
         chunk.and_then(|chunk| chunk.get(first..first + width)).unwrap_or_default()
     }
 
@@ -43,7 +50,10 @@ impl<T> Chunked<T> {
     #[inline]
     pub fn row_mut(&mut self, number: usize, width: usize) -> &mut [T] {
         let first = number % ROWS * width;
-        let chunk = self.chunks.get_mut(number / ROWS);
+        let chunk = match (number / ROWS).checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(other) => self.others.get_mut(other),
+        };
         chunk.and_then(|chunk| chunk.get_mut(first..first + width)).unwrap_or_default()
     }
 }

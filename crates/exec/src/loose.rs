@@ -127,7 +127,9 @@ impl LooseState {
                     },
                 };
                 if probe.is_first {
-                    self.within = probe.range.clone();
+                    let KeyRange { lower, upper } = &probe.range;
+                    let lower = if is_simple(access) { Bound::Unbounded } else { lower.clone() };
+                    self.within = KeyRange { lower, upper: upper.clone() };
                 }
                 let Probe { range, direction, is_first } = probe;
                 let scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
@@ -171,6 +173,14 @@ impl LooseState {
                 Err(_) => Err(SqlError::internal("the values of an entry make its key")),
             }
         };
+        if is_simple(access) {
+            let mut end = encode(&values)?;
+            if key::prefix_successor(&mut end) && is_left(&self.within, &end) {
+                let upper = std::mem::take(&mut self.within.upper);
+                self.ranges.push(KeyRange { lower: Bound::Included(end), upper });
+            }
+            return Ok(());
+        }
         let group = prefix_range(encode(&values)?);
         let own = common(&self.within, &group);
         let rest = match access.backward {
@@ -203,6 +213,11 @@ impl LooseState {
     }
 }
 
+/// Whether one row of each group is read, forward: of the range in which that is its end is all that matters.
+fn is_simple(access: &Access) -> bool {
+    !access.backward && access.loose.is_none_or(|loose| !loose.lowest && !loose.highest)
+}
+
 /// The bytes of an upper end, and whether it is in.
 fn upper_end(bound: &Bound) -> Option<(&[u8], bool)> {
     match bound {
@@ -231,11 +246,15 @@ pub(super) fn behind(range: &KeyRange, prefix: &KeyRange) -> Option<KeyRange> {
     if lower_end(&range.lower) >= end {
         return Some(range.clone());
     }
-    let is_left = match upper_end(&range.upper) {
+    is_left(range, end).then(|| KeyRange { lower: Bound::Included(end.to_vec()), upper: range.upper.clone() })
+}
+
+/// Whether a range has keys from this one on.
+fn is_left(range: &KeyRange, from: &[u8]) -> bool {
+    match upper_end(&range.upper) {
         None => true,
-        Some((upper, is_in)) => upper > end || is_in && upper == end,
-    };
-    is_left.then(|| KeyRange { lower: Bound::Included(end.to_vec()), upper: range.upper.clone() })
+        Some((upper, is_in)) => upper > from || is_in && upper == from,
+    }
 }
 
 /// The part of a range before all keys with a prefix.

@@ -7,6 +7,10 @@
 //! given when it has been found, and kept for the next round only: an error of the recursion comes before any
 //! row all the same. Both go to a [file](super::spill::list) when they take more memory than they may, and so
 //! do the [keys](super::spill::known) by which UNION without ALL knows the rows that there have been.
+//!
+//! Where the steps make numbers of numbers, a round is computed by column: `in_columns`.
+
+pub(crate) mod in_columns;
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
@@ -15,6 +19,7 @@ use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlResult};
 use palisade_plan::{Query, Recursion};
 
+use self::in_columns::InColumns;
 use super::distinct::append_row_key;
 use super::sort::wanted_rows;
 use super::spill::known::KnownKeys;
@@ -58,6 +63,10 @@ pub struct RecursiveState {
     passed: usize,
     /// The row in the slot has not been tested yet.
     is_placed: bool,
+    /// Where rounds are computed by column: the rows from the seed's on.
+    pub(crate) in_columns: Option<Box<InColumns>>,
+    /// They are not computed so, or not any more.
+    is_by_row: bool,
 }
 
 impl RecursiveState {
@@ -84,6 +93,8 @@ impl RecursiveState {
             complete: false,
             passed: 0,
             is_placed: false,
+            in_columns: None,
+            is_by_row: false,
         }
     }
 
@@ -137,6 +148,9 @@ impl RecursiveState {
             {
                 return Ok(Some(row));
             }
+            if let Some(row) = self.in_columns.as_mut().and_then(|columns| columns.next_row()) {
+                return Ok(Some(row));
+            }
             if self.complete {
                 return Ok(None);
             }
@@ -154,6 +168,12 @@ impl RecursiveState {
             }
         };
         self.rows.make_room(cx)?;
+        if self.streams != Some(true)
+            && let Some(row) = self.in_columns.as_mut().and_then(|columns| columns.next_row())
+        {
+            self.rows.push(row);
+            return cx.take_turns(1);
+        }
         if self.has_ended || self.count >= wanted {
             self.rows.finish(cx)?;
             self.complete = true;
@@ -164,6 +184,9 @@ impl RecursiveState {
             return Ok(());
         }
         self.round.make_room(cx)?;
+        if self.in_columns.is_some() {
+            return self.advance_in_columns(cx, plan, wanted);
+        }
         if plan.distinct
             && let Some(row) = self.known.next_waiting(cx, self.is_round_over)?
         {
@@ -227,18 +250,33 @@ impl RecursiveState {
             self.has_ended = true;
             return Ok(());
         }
-        if self.rounds >= cx.session.variables.cte_max_recursion_depth {
-            return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds + 1).into());
-        }
+        check_depth(cx, self.rounds)?;
         self.round.finish(cx)?;
+        self.rounds += 1;
+        if self.enter_columns(cx, plan) {
+            self.round = RowList::default();
+            return Ok(());
+        }
+        Ok(self.set_working(cx, plan)?)
+    }
+
+    /// The rows of the round become the working table of the steps, which begin.
+    fn set_working(&mut self, cx: &mut ExecContext<'_, '_>, plan: &Recursion) -> SqlResult<()> {
         if cx.execution.working.len() <= plan.table {
             cx.execution.working.resize_with(plan.table + 1, RowList::default);
         }
         *cx.execution.working.at_mut(plan.table)? = std::mem::take(&mut self.round);
-        self.rounds += 1;
         (self.count_of_round, self.is_round_over, self.part) = (0, false, 1);
         Ok(())
     }
+}
+
+/// 3636 if there have been as many rounds as there may be.
+fn check_depth(cx: &ExecContext<'_, '_>, rounds: u64) -> SqlResult<()> {
+    if rounds >= cx.session.variables.cte_max_recursion_depth {
+        return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, rounds + 1));
+    }
+    Ok(())
 }
 
 /// Where reading a working table is.

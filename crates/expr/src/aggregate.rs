@@ -56,7 +56,17 @@ pub enum Accumulator {
     BitString(Option<Vec<u8>>),
     Variance { count: u64, mean: f64, squares: f64 },
     Texts(Texts),
-    Distinct { seen: KeyIndex, inner: Box<Accumulator> },
+    Distinct(Box<DistinctValues>),
+}
+
+/// What is added of different values only.
+#[derive(Debug, Clone)]
+pub struct DistinctValues {
+    /// The values that there have been.
+    seen: KeyIndex,
+    /// Memory for the key of a value.
+    key: Vec<u8>,
+    inner: Accumulator,
 }
 
 /// What is put together to one text.
@@ -93,7 +103,7 @@ impl Accumulator {
     /// About how many bytes it takes before it has been given more than a value.
     pub fn size_at_first(&self) -> usize {
         let inner = match self {
-            Accumulator::Distinct { inner, .. } => SET_OF_VALUES + inner.size_at_first(),
+            Accumulator::Distinct(values) => SET_OF_VALUES + values.inner.size_at_first(),
             _ => 0,
         };
         size_of::<Accumulator>() + inner
@@ -126,7 +136,8 @@ impl Accumulator {
             }
         };
         if spec.distinct && !matches!(spec.kind, AggregateKind::Min | AggregateKind::Max) {
-            return Accumulator::Distinct { seen: KeyIndex::default(), inner: Box::new(plain) };
+            let values = DistinctValues { seen: KeyIndex::default(), key: Vec::new(), inner: plain };
+            return Accumulator::Distinct(Box::new(values));
         }
         plain
     }
@@ -217,15 +228,20 @@ impl Accumulator {
             return Ok(0);
         }
         match self {
-            Accumulator::Distinct { seen, inner } => {
-                let mut key = Vec::new();
+            Accumulator::Distinct(known) => {
+                let DistinctValues { seen, key, inner } = &mut **known;
+                key.clear();
+                let room = key.capacity();
                 cx.watched(|watch| {
                     for (value, argument) in values.iter().zip(&spec.arguments) {
-                        append_hash_key(value, &argument.ty, &mut key, watch);
+                        append_hash_key(value, &argument.ty, key, watch);
                     }
                 })?;
-                let bytes = key.len() + 48;
-                if seen.insert(&key) { Ok(bytes + inner.add(cx, spec, values, keys)?) } else { Ok(0) }
+                let (grown, bytes) = (key.capacity() - room, key.len() + 48);
+                if !seen.insert(key) {
+                    return Ok(grown);
+                }
+                Ok(grown + bytes + inner.add(cx, spec, values, keys)?)
             }
             Accumulator::Count(count) => {
                 *count += 1;
@@ -327,7 +343,7 @@ impl Accumulator {
     /// The aggregate of what was added.
     pub fn finish(self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Value> {
         Ok(match self {
-            Accumulator::Distinct { inner, .. } => inner.finish(cx, spec)?,
+            Accumulator::Distinct(values) => values.inner.finish(cx, spec)?,
             Accumulator::Count(count) => Value::Int(count),
             Accumulator::Sum { count: 0, .. } => Value::Null,
             Accumulator::Sum { count, sum } => {
@@ -386,7 +402,7 @@ impl Accumulator {
     /// About how much work [`finish`](Self::finish) is, in units of a nanosecond.
     pub fn units_to_finish(&self) -> usize {
         match self {
-            Accumulator::Distinct { inner, .. } => inner.units_to_finish(),
+            Accumulator::Distinct(values) => values.inner.units_to_finish(),
             Accumulator::Texts(Texts { texts, length }) => texts.len().saturating_mul(UNITS_A_TEXT) + length,
             _ => 0,
         }

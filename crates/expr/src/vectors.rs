@@ -16,6 +16,8 @@
 //! error for a row, the computation [gives up](Computation::run), and the caller evaluates the expressions
 //! row by row: the rules of overflow and the errors are written once, in [`arithmetic`](crate::arithmetic).
 
+mod given;
+
 use std::cmp::Ordering;
 
 use palisade_catalog::row::{Field, PlainColumns, double_of_word, signed_of_word};
@@ -23,6 +25,7 @@ use palisade_catalog::{Decimal, SqlType, Table, Value, ValueRef};
 
 use smallvec::SmallVec;
 
+pub use self::given::{Given, NumberTest, Output, Picked};
 use crate::{ArithmeticOp, Domain, Expr, Node, Numeric};
 
 /// What the numbers of a vector are.
@@ -97,6 +100,8 @@ enum Operand {
 enum Action {
     /// Reads a column, which [`PlainColumns`] has by this number.
     Column { column: usize, number: usize, field: FieldForm },
+    /// Takes a column that is a vector.
+    Given { column: usize },
     /// Computes with integers, or with decimals, which are multiplied first so that they have one scale.
     Exact { op: ArithmeticOp, left: Operand, right: Operand, factors: [i64; 2], is_unsigned: bool },
     /// Computes with doubles.
@@ -140,11 +145,33 @@ pub struct Rows<'t> {
     pub parameters: &'t [Value],
 }
 
+/// Where the columns of expressions come from.
+enum Columns<'c> {
+    /// From the bytes of rows of a table.
+    Plain(&'c Table, &'c mut PlainColumns),
+    /// They are vectors of these kinds.
+    Given(&'c [Kind]),
+}
+
+/// What expressions are made of.
+struct Reading<'r> {
+    slot: usize,
+    parameters: &'r [Value],
+    columns: Columns<'r>,
+}
+
+impl<'r> Reading<'r> {
+    fn of(rows: Rows<'r>, columns: &'r mut PlainColumns) -> Reading<'r> {
+        let Rows { table, slot, parameters } = rows;
+        Reading { slot, parameters, columns: Columns::Plain(table, columns) }
+    }
+}
+
 impl Computation {
     /// Adds the steps of an expression, and gives the number of the one that has its values; `None` if it
     /// cannot be computed so.
     pub fn add(&mut self, expr: &Expr, rows: Rows<'_>, columns: &mut PlainColumns) -> Option<usize> {
-        match self.operand(expr, rows, columns)? {
+        match self.operand(expr, &mut Reading::of(rows, columns))? {
             (Operand::Step(step), _) => Some(step),
             _ => None,
         }
@@ -159,16 +186,25 @@ impl Computation {
     /// Computes all steps for these rows, which are plain. False if that cannot be done with 64 bits, or if
     /// the value of a row is an error.
     pub fn run(&mut self, columns: &PlainColumns, rows: &[&[u8]]) -> bool {
+        self.run_steps(rows.len(), |vector, action| match action {
+            Action::Column { number, field, .. } => read_column(vector, columns, rows, number, field),
+            _ => false,
+        })
+    }
+
+    /// The same, where `read` has the values of columns.
+    #[inline]
+    fn run_steps(&mut self, rows: usize, mut read: impl FnMut(&mut Vector, Action) -> bool) -> bool {
         for (number, action) in self.actions.iter().enumerate() {
             let Some((known, [vector, ..])) = self.vectors.split_at_mut_checked(number) else { return false };
             vector.clear();
             let done = match *action {
-                Action::Column { number, field, .. } => read_column(vector, columns, rows, number, field),
+                Action::Column { .. } | Action::Given { .. } => read(vector, *action),
                 Action::Exact { op, left, right, factors, is_unsigned } => {
-                    exact(vector, known, op, [left, right], factors, rows.len())
+                    exact(vector, known, op, [left, right], factors, rows)
                         && !(is_unsigned && vector.has_negative())
                 }
-                Action::Double { op, left, right } => double(vector, known, op, [left, right], rows.len()),
+                Action::Double { op, left, right } => double(vector, known, op, [left, right], rows),
                 Action::ToDouble { of } => known.get(of).is_some_and(|integers| {
                     vector.doubles.extend(integers.exact.iter().map(|number| *number as f64));
                     vector.nulls.extend_from_slice(&integers.nulls);
@@ -191,11 +227,13 @@ impl Computation {
         rows: Rows<'_>,
         columns: &mut PlainColumns,
     ) -> Option<Sides> {
+        let sides = self.sides(sides, domain, &mut Reading::of(rows, columns))?;
+        (!self.actions.is_empty()).then_some(sides)
+    }
+
+    fn sides(&mut self, sides: [&Expr; 2], domain: Domain, reading: &mut Reading<'_>) -> Option<Sides> {
         let [left, right] = sides;
-        let (left, right) = (self.operand(left, rows, columns)?, self.operand(right, rows, columns)?);
-        if self.actions.is_empty() {
-            return None;
-        }
+        let (left, right) = (self.operand(left, reading)?, self.operand(right, reading)?);
         let sides = match domain {
             Domain::Double => Sides {
                 operands: [self.doubles(left)?, self.doubles(right)?],
@@ -227,39 +265,18 @@ impl Computation {
             cells.push(cell(action, &cells, &field)?);
         }
         let [left, right] = sides.operands.map(|operand| cell_of(operand, &cells));
-        let (left, right) = (left?, right?);
-        Some(match (left, right) {
-            (Cell::Null, _) | (_, Cell::Null) => None,
-            (Cell::Exact(left), Cell::Exact(right)) if sides.are_exact => {
-                let [left_factor, right_factor] = sides.factors;
-                Some(left.checked_mul(left_factor)?.cmp(&right.checked_mul(right_factor)?))
-            }
-            (Cell::Double(left), Cell::Double(right)) => Some(left.partial_cmp(&right)?),
-            _ => return None,
-        })
+        compared(left?, right?, sides)
     }
 
     /// The operand that an expression is, and what numbers it gives.
-    fn operand(
-        &mut self,
-        expr: &Expr,
-        rows: Rows<'_>,
-        columns: &mut PlainColumns,
-    ) -> Option<(Operand, Kind)> {
+    fn operand(&mut self, expr: &Expr, reading: &mut Reading<'_>) -> Option<(Operand, Kind)> {
         match &expr.node {
             Node::Literal(value) => constant(value),
-            Node::Parameter(number) => constant(rows.parameters.get(*number)?),
+            Node::Parameter(number) => constant(reading.parameters.get(*number)?),
             Node::Column { .. } => {
                 let (slot, column) = expr.as_plain_column()?;
-                (slot == rows.slot).then_some(())?;
-                let reads_it =
-                    |action: &Action| matches!(action, Action::Column { column: of, .. } if *of == column);
-                if let Some(known) = self.actions.iter().position(reads_it) {
-                    return Some((Operand::Step(known), self.vectors.get(known)?.kind));
-                }
-                let (kind, field) = form_of(&rows.table.columns.get(column)?.sql_type)?;
-                let number = columns.add(rows.table, column)?;
-                Some(self.step(Action::Column { column, number, field }, kind))
+                (slot == reading.slot).then_some(())?;
+                self.column(column, &mut reading.columns)
             }
             Node::Arithmetic {
                 op:
@@ -274,8 +291,8 @@ impl Computation {
                 // Remainders are of whole numbers alone.
                 let is_whole = matches!(numeric, Numeric::Signed | Numeric::Unsigned);
                 (*op != ArithmeticOp::Modulo || is_whole).then_some(())?;
-                let left = self.operand(left, rows, columns)?;
-                let right = self.operand(right, rows, columns)?;
+                let left = self.operand(left, reading)?;
+                let right = self.operand(right, reading)?;
                 if *numeric == Numeric::Double {
                     let (left, right) = (self.doubles(left)?, self.doubles(right)?);
                     return Some(self.step(Action::Double { op: *op, left, right }, Kind::Double));
@@ -285,6 +302,21 @@ impl Computation {
             }
             _ => None,
         }
+    }
+
+    /// The step that has the values of a column, a new one if there is none.
+    fn column(&mut self, column: usize, columns: &mut Columns<'_>) -> Option<(Operand, Kind)> {
+        let (table, columns) = match columns {
+            Columns::Plain(table, columns) => (table, columns),
+            Columns::Given(kinds) => return Some(self.step(Action::Given { column }, *kinds.get(column)?)),
+        };
+        let reads_it = |action: &Action| matches!(action, Action::Column { column: of, .. } if *of == column);
+        if let Some(known) = self.actions.iter().position(reads_it) {
+            return Some((Operand::Step(known), self.vectors.get(known)?.kind));
+        }
+        let (kind, field) = form_of(&table.columns.get(column)?.sql_type)?;
+        let number = columns.add(table, column)?;
+        Some(self.step(Action::Column { column, number, field }, kind))
     }
 
     /// The step that does this, a new one if there is none.
@@ -331,6 +363,20 @@ enum Cell {
     Double(f64),
 }
 
+/// How two numbers compare, `Some(None)` if one is NULL. `None` if that cannot be computed with 64 bits.
+#[inline]
+fn compared(left: Cell, right: Cell, sides: &Sides) -> Option<Option<Ordering>> {
+    Some(match (left, right) {
+        (Cell::Null, _) | (_, Cell::Null) => None,
+        (Cell::Exact(left), Cell::Exact(right)) if sides.are_exact => {
+            let [left_factor, right_factor] = sides.factors;
+            Some(left.checked_mul(left_factor)?.cmp(&right.checked_mul(right_factor)?))
+        }
+        (Cell::Double(left), Cell::Double(right)) => Some(left.partial_cmp(&right)?),
+        _ => return None,
+    })
+}
+
 /// The value of an operand for one row.
 #[inline]
 fn cell_of(operand: Operand, known: &[Cell]) -> Option<Cell> {
@@ -350,6 +396,7 @@ fn cell<'r>(action: &Action, known: &[Cell], field: &impl Fn(usize, usize) -> Fi
             Field::Fixed(bytes) => cell_of_field(bytes, form),
             Field::Absent | Field::Variable(_) => None,
         },
+        Action::Given { .. } => None,
         Action::Exact { op, left, right, factors: [left_factor, right_factor], is_unsigned } => {
             let (left, right) = match (cell_of(left, known)?, cell_of(right, known)?) {
                 (Cell::Exact(left), Cell::Exact(right)) => (left, right),

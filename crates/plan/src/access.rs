@@ -139,7 +139,7 @@ impl Access {
             }
         }
         let refs: SmallVec<[ValueRef<'_>; 4]> = values.iter().map(Value::as_ref).collect();
-        let mut prefix = Vec::with_capacity(16);
+        let mut prefix = Vec::with_capacity(if refs.is_empty() { 0 } else { 16 });
         if key::search_key(table, self.index, &refs, &mut prefix).is_err() {
             return Ok(Ranges::Ranges(Vec::new()));
         }
@@ -272,14 +272,14 @@ fn spec_range(
         }
     };
     let (first, last) = if descending { (&high, &low) } else { (&low, &high) };
-    let all = encode(None).map(prefix_range).unwrap_or_default();
+    let all = || encode(None).map(prefix_range).unwrap_or_default();
     let null = if column.nullable { encode(Some(&Value::Null)) } else { None };
     let lower = match first {
         End::Nothing => return Ok(None),
         // NULLs come first in ascending order, last in descending order; no range of values contains them.
         End::Open => match (&null, descending) {
-            (Some(null), false) => successor(null.clone()).map_or(all.lower, Bound::Included),
-            _ => all.lower,
+            (Some(null), false) => successor(null.clone()).map_or_else(|| all().lower, Bound::Included),
+            _ => all().lower,
         },
         End::At(value, included) => {
             let Some(encoded) = encode(Some(value)) else { return Ok(None) };
@@ -297,7 +297,7 @@ fn spec_range(
         End::Nothing => return Ok(None),
         End::Open => match (null, descending) {
             (Some(null), true) => Bound::Excluded(null),
-            _ => all.upper,
+            _ => all().upper,
         },
         End::At(value, included) => {
             let Some(encoded) = encode(Some(value)) else { return Ok(None) };

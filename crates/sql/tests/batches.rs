@@ -351,6 +351,90 @@ fn unions_of_batches_add_up_to_what_their_rows_do() {
     }
 }
 
+/// A recursion, and what reads it: in its steps `by_row` is a condition that is true.
+fn recursion(prng: &mut Prng, by_row: &str) -> String {
+    let of_column = ["i", "b", "u", "v", "x", "w", "f", "n", "s"];
+    let (a, c) = (*prng.pick(&of_column), *prng.pick(&of_column));
+    let rounds = prng.below(12);
+    let steps: Vec<String> = (0..1 + prng.below(2))
+        .map(|_| {
+            let mut of = |own: &str, other: &str| match prng.below(9) {
+                0 => format!("{own} + {other}"),
+                1 => format!("{own} * {own}"),
+                2 => format!("{own} - 3"),
+                3 => format!("{own} % 5"),
+                4 => "7".to_owned(),
+                _ => own.to_owned(),
+            };
+            let list = format!("d + 1, {}, {}", of("a", "c"), of("c", "a"));
+            let filter = match prng.below(5) {
+                0 => " AND a < c",
+                1 => " AND a BETWEEN -20 AND 1000.5",
+                2 => " AND c * 2 > -5",
+                3 => " AND a <> 3 AND c > d",
+                _ => "",
+            };
+            format!("SELECT {list} FROM r WHERE d < {rounds}{filter}{by_row}")
+        })
+        .collect();
+    let limit = if prng.one_in(4) { format!(" LIMIT {}", prng.below(60)) } else { String::new() };
+    let seed = format!("SELECT 1, {a}, {c} FROM t WHERE id < {}", prng.below(40));
+    let query = format!("{seed} UNION ALL {}{limit}", steps.join(" UNION ALL "));
+    let read = match prng.below(4) {
+        0 => "SELECT * FROM r",
+        1 => "SELECT d, a, c FROM r ORDER BY d, a, c LIMIT 20",
+        2 => "SELECT d, COUNT(*), SUM(a) FROM r GROUP BY d",
+        _ => {
+            let all = [
+                "COUNT(*)",
+                "COUNT(1)",
+                "COUNT(a)",
+                "SUM(a)",
+                "SUM(a * d)",
+                "AVG(c)",
+                "MIN(a)",
+                "MAX(c)",
+                "MAX(d + 1)",
+                "SUM(d - 4)",
+                "COUNT(DISTINCT d)",
+                "SUM(a * a * a)",
+                "STD(d)",
+            ];
+            let most = if prng.one_in(4) { all.len() } else { all.len() - 3 };
+            let list = some(prng, &all[..most], 4).join(", ");
+            return format!("WITH RECURSIVE r (d, a, c) AS ({query}) SELECT {list} FROM r");
+        }
+    };
+    format!("WITH RECURSIVE r (d, a, c) AS ({query}) {read}")
+}
+
+#[test]
+fn recursions_by_column_give_what_rows_do() {
+    let mut prng = Prng::new(test_seed(39));
+    let mut client = filled(&mut prng);
+    let (mut failed, mut deep) = (0, 0);
+    for number in 0..400 {
+        let (mut same, seed) = (prng.clone(), number % 3);
+        let by_column = recursion(&mut prng, "");
+        let by_row = recursion(&mut same, " AND (d IS NULL OR d IS NOT NULL)");
+        let variables = &mut client.session.state.variables;
+        // Some rounds are larger than their memory, and some recursions deeper than they may be.
+        (variables.operator_memory, variables.tmp_table_size) =
+            if seed == 0 { (0, 8 << 10) } else { (64 << 20, 16 << 20) };
+        variables.cte_max_recursion_depth = if seed == 1 { 8 } else { 1000 };
+        let answers = [outcome(&mut client, &by_column), outcome(&mut client, &by_row)];
+        let [of_range, of_depth] = ["out of range", "aborted"].map(|error| answers[0].0.contains(error));
+        (failed, deep) = (failed + usize::from(of_range), deep + usize::from(of_depth));
+        // Where both the recursion and what reads it fail, one or the other does so first.
+        let other_fails = ["out of range", "aborted"].iter().any(|error| answers[1].0.contains(error));
+        assert!(
+            answers[0] == answers[1] || (of_range || of_depth) && other_fails,
+            "{by_column}: {answers:?}"
+        );
+    }
+    assert!(failed > 0 && deep > 0, "{failed} statements failed, {deep} were too deep");
+}
+
 #[test]
 fn rows_older_than_a_column_and_rows_that_others_change_are_added_too() {
     let mut prng = Prng::new(test_seed(32));

@@ -30,6 +30,15 @@ pub struct Slot {
 }
 
 impl Slot {
+    #[inline]
+    fn unpacked(word: u64) -> Slot {
+        Slot {
+            head: word as u32,
+            offset: usize::from((word >> 32) as u16),
+            key_len: usize::from((word >> 48) as u16),
+        }
+    }
+
     /// Bytes of the suffix that are in the heap.
     pub fn tail_len(&self) -> usize {
         self.key_len.saturating_sub(HEAD_SIZE)
@@ -165,12 +174,7 @@ impl<'p, P: PageRead + ?Sized> NodeView<'p, P> {
     /// Slot `index`.
     #[inline]
     pub fn slot(&self, index: usize) -> Slot {
-        let word = self.page.u64_at(SLOTS + index * SLOT_SIZE);
-        Slot {
-            head: word as u32,
-            offset: usize::from((word >> 32) as u16),
-            key_len: usize::from((word >> 48) as u16),
-        }
+        Slot::unpacked(self.page.u64_at(SLOTS + index * SLOT_SIZE))
     }
 
     /// Length of the value in `slot`.
@@ -314,6 +318,17 @@ impl<'p> NodeView<'p, Page> {
     #[inline]
     pub fn value_of(&self, slot: &Slot) -> Option<&'p [u8]> {
         self.page.get(slot.value()..slot.value() + self.value_len(slot))
+    }
+
+    /// The slots with these numbers, if they lie within the page.
+    #[inline]
+    pub fn slots(
+        &self,
+        numbers: std::ops::Range<usize>,
+    ) -> Option<impl DoubleEndedIterator<Item = Slot> + ExactSizeIterator + use<'p>> {
+        let bytes = self.page.get(SLOTS + numbers.start * SLOT_SIZE..SLOTS + numbers.end * SLOT_SIZE)?;
+        let (words, _) = bytes.as_chunks::<SLOT_SIZE>();
+        Some(words.iter().map(|word| Slot::unpacked(u64::from_le_bytes(*word))))
     }
 
     /// These bytes, if they lie within the page.

@@ -19,7 +19,7 @@ use super::Tree;
 use super::descent::{Fence, MAX_LEVEL, Restarts, Seek};
 use crate::error::Attempt;
 use crate::layout::node::HEAD_SIZE;
-use crate::node::{Key, NodeView};
+use crate::node::{Key, NodeView, Slot};
 
 /// Leaves that a scan has read ahead, at most: an extent, 1 MiB in pages of 16 KiB.
 pub const MOST_AHEAD: usize = 64;
@@ -83,14 +83,22 @@ impl<'p> Entries<'p> {
     /// take. What most entries come down to: a function of its own, so that what it needs is in registers.
     #[inline(never)]
     fn pass(&self, slots: &mut Slots, direction: Direction, visitor: &mut impl Visitor) -> Option<usize> {
-        let node = self.node;
-        let passed = |index: usize| {
-            let slot = node.slot(index);
-            Passed { index, value: node.value_of(&slot), at: slot.value() }
-        };
+        let (node, visited) = (self.node, slots.visited.clone());
+        // Damage is told when an entry is visited.
+        let Some(all) = node.slots(visited.clone()) else { return slots.next(direction) };
+        let passed =
+            |(index, slot): (usize, Slot)| Passed { index, value: node.value_of(&slot), at: slot.value() };
         match direction {
-            Direction::Forward => visitor.take(slots.visited.by_ref().map(passed)),
-            Direction::Backward => visitor.take(slots.visited.by_ref().rev().map(passed)),
+            Direction::Forward => {
+                let next = visitor.take(visited.clone().zip(all).map(passed));
+                slots.visited.start = next.map_or(visited.end, |next| next + 1);
+                next
+            }
+            Direction::Backward => {
+                let next = visitor.take(visited.clone().zip(all).rev().map(passed));
+                slots.visited.end = next.unwrap_or(visited.start);
+                next
+            }
         }
     }
 }

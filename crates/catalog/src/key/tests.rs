@@ -104,6 +104,9 @@ fn an_entry_leads_to_its_row_and_gives_back_what_it_covers() {
             assert_eq!(payload.is_empty(), payload.is_empty() || !table.key_codec(number).has_payload());
             let mut row = Vec::new();
             entry_to_row(&table, number, &key, &payload, &mut row).unwrap();
+            let mut decoded = Vec::new();
+            decoded_entry_to_row(&table, number, &key, &payload, &mut decoded).unwrap();
+            assert_eq!(row, decoded);
             let row = RowView::new(&table, &row).unwrap();
             for (position, value) in values.iter().enumerate() {
                 let given = row.column(position).to_owned();
@@ -157,7 +160,10 @@ fn garbage_is_an_error_and_never_a_panic() {
         let _ = unique_prefix(&table, number, &key);
         let _ = clustered_key(&table, number, &key, &mut Vec::new());
         if number > 0 {
-            let _ = entry_to_row(&table, number, &key, &payload, &mut Vec::new());
+            let [mut row, mut decoded] = [Vec::new(), Vec::new()];
+            let made = entry_to_row(&table, number, &key, &payload, &mut row);
+            assert_eq!(made, decoded_entry_to_row(&table, number, &key, &payload, &mut decoded));
+            assert!(made.is_err() || row == decoded);
         }
     }
 }

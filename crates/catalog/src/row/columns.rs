@@ -107,12 +107,6 @@ impl PlainColumns {
         u32::from_le_bytes(*first) & HEADER_MASK == self.header && self.variable as usize + texts == row.len()
     }
 
-    /// Whether all of these rows are plain.
-    #[inline]
-    pub fn are_in_all(&self, rows: &[&[u8]]) -> bool {
-        rows.iter().all(|row| self.are_in(row))
-    }
-
     /// Whether a column is NULL.
     #[inline]
     pub fn is_null(&self, number: usize, row: &[u8]) -> bool {

@@ -70,6 +70,13 @@ pub(crate) enum Source {
     Column,
 }
 
+impl Source {
+    /// Whether it is asked what the rows have in a column.
+    fn has_words(&self) -> bool {
+        matches!(self, Source::NotNull { .. } | Source::Extreme { .. })
+    }
+}
+
 /// A grouping that reads batches.
 #[derive(Debug)]
 pub(crate) struct Batched {
@@ -85,7 +92,7 @@ pub(crate) struct Batched {
     pub(crate) raw_keys: Vec<Option<u128>>,
     /// Of these, the groups; none if there is one group.
     groups: Vec<usize>,
-    /// Of each aggregate that wants them, what the rows have in its column: see [`Source::Extreme`].
+    /// Of each aggregate, if one wants them, what the rows have in its column: see [`Source::Extreme`].
     pub(crate) words: Vec<Vec<Option<u64>>>,
     known: KnownGroups,
     /// For each group and aggregate, the best word that was added.
@@ -166,7 +173,9 @@ impl Batched {
             let source = batched.source(spec, rows)?;
             batched.sources.push(source);
         }
-        batched.words.resize_with(plan.aggregates.len(), Vec::new);
+        if batched.sources.iter().any(|source| source.has_words()) {
+            batched.words.resize_with(plan.aggregates.len(), Vec::new);
+        }
         Some(batched)
     }
 
@@ -225,8 +234,12 @@ impl Batched {
         let mut rows = Vec::with_capacity(range.len());
         self.selected.clear();
         if let Sieve::None = sieve {
-            rows.extend(batch.rows(range.clone()));
-            if !self.columns.are_in_all(&rows) {
+            let (columns, mut are_plain) = (&self.columns, true);
+            for row in batch.rows(range.clone()) {
+                are_plain &= columns.are_in(row);
+                rows.push(row);
+            }
+            if !are_plain {
                 return false;
             }
             self.selected.extend(range);
@@ -319,8 +332,10 @@ impl AggregateState {
         if matches!(self.in_batches, InBatches::No) {
             return Ok(Taken::RowByRow);
         }
-        if matches!(self.input, State::Derived(_)) {
-            return self.consume_batch_of_union(cx, plan);
+        match self.input {
+            State::Derived(_) => return self.consume_batch_of_union(cx, plan),
+            State::Recursive { .. } => return self.consume_columns(cx, plan),
+            _ => {}
         }
         let mut in_batches = std::mem::replace(&mut self.in_batches, InBatches::No);
         let taken = self.add_rows_of_batch(cx, plan, &mut in_batches);

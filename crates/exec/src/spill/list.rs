@@ -79,6 +79,11 @@ impl RowList {
         self.rows.push(row);
     }
 
+    /// All rows, if they are in memory.
+    pub fn in_memory(&self) -> Option<&[KeptRow]> {
+        self.file.is_none().then_some(&self.rows)
+    }
+
     /// Is called after each row that was added: goes to the file if there are too many. May ask to wait, and
     /// is called again then before anything else.
     pub fn make_room(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palisade_catalog::{Column, Index, IndexPart, TableDef, row};
 
 use super::*;
+use crate::Comparison;
 
 const X: SqlType = SqlType::Decimal { precision: 9, scale: 2, unsigned: false };
 
@@ -85,4 +86,76 @@ fn what_takes_more_than_64_bits_or_is_an_error_gives_up() {
     assert_eq!(computed(&[&below], &[row_of(7, 5, 0, 0.0)]), None);
     let large = arithmetic(ArithmeticOp::Multiply, Numeric::Double, &f, &f, SqlType::DOUBLE);
     assert_eq!(computed(&[&large], &[row_of(0, 0, 0, 1e200)]), None);
+}
+
+fn vector(kind: Kind, values: &[Value]) -> Vector {
+    let mut vector = Vector::of(kind);
+    assert!(values.iter().all(|value| vector.push(value.as_ref())));
+    vector
+}
+
+fn values(vector: &Vector) -> Vec<Value> {
+    (0..vector.len()).map(|row| vector.value(row).to_owned()).collect()
+}
+
+#[test]
+fn vectors_are_computed_with_and_appended() {
+    let table = table();
+    let (b, x) = (column(&table, 0), column(&table, 2));
+    let decimal = |units| Value::Decimal(Decimal::new(units, 2));
+    let numbers = [Value::Int(4), Value::Int(5), Value::Null, Value::Int(7)];
+    let kinds = [Kind::Signed, Kind::Unsigned, Kind::Decimal(2), Kind::Double];
+    let mut columns: Vec<Vector> = kinds.into_iter().map(Vector::of).collect();
+    columns[0] = vector(kinds[0], &numbers);
+    columns[2] = vector(kinds[2], &[100, 250, 300, -50].map(decimal));
+
+    let given = Given { kinds: &kinds, slot: 0, parameters: &[] };
+    let compare = |comparison, left: &Expr, right: Expr| {
+        let (left, right) = (Box::new(left.clone()), Box::new(right));
+        Expr::computed(
+            Node::Compare { comparison, domain: Domain::Decimal, left, right },
+            SqlType::BIGINT,
+            true,
+        )
+    };
+    let conditions = vec![
+        compare(Comparison::Greater, &x, Expr::int(-1)),
+        compare(Comparison::LessEqual, &b, Expr::int(5)),
+    ];
+    let condition = Expr::computed(Node::And(conditions), SqlType::BIGINT, true);
+    let (mut computation, mut tests) = (Computation::default(), Vec::new());
+    computation.add_condition(&condition, given, &mut tests).unwrap();
+    assert!(computation.run_given(&columns, Picked::Range { first: 1, rows: 3 }));
+    let mut picked: Vec<usize> = (0..3).collect();
+    assert!(tests.iter().all(|test| computation.pick(test, &mut picked)));
+    // 5 alone: NULL is not true, 7 is too much
+    assert_eq!(picked, [0]);
+
+    let mut computation = Computation::default();
+    let sum = arithmetic(ArithmeticOp::Add, Numeric::Signed, &b, &Expr::int(1), SqlType::BIGINT);
+    let outputs = [&sum, &x, &Expr::int(9)].map(|expr| computation.add_given(expr, given).unwrap());
+    assert_eq!(outputs.map(|output| output.kind), [Kind::Signed, Kind::Decimal(2), Kind::Signed]);
+    assert!(computation.run_given(&columns, Picked::Some { first: 1, rows: &[0, 1] }));
+    let mut made = [Vector::of(Kind::Signed), Vector::of(Kind::Decimal(2)), vector(Kind::Signed, &numbers)];
+    for (output, to) in outputs.into_iter().zip(&mut made) {
+        computation.append_to(output, 2, to);
+    }
+    let [sums, same, constants] = &mut made;
+    assert_eq!(values(sums), [Value::Int(6), Value::Null]);
+    assert_eq!(values(same), [decimal(250), decimal(300)]);
+    assert_eq!(values(constants)[3..], [Value::Int(7), Value::Int(9), Value::Int(9)]);
+    constants.drop_first(2);
+    constants.truncate(3);
+    assert_eq!(values(constants), [Value::Null, Value::Int(7), Value::Int(9)]);
+}
+
+#[test]
+fn a_vector_takes_values_of_its_kind() {
+    let mut vector = Vector::of(Kind::Unsigned);
+    assert!(vector.push(ValueRef::UInt(7)));
+    assert!(!vector.push(ValueRef::UInt(1 << 63)));
+    assert!(!vector.push(ValueRef::Int(7)));
+    assert!(!Vector::of(Kind::Decimal(2)).push(ValueRef::Decimal(Decimal::new(7, 1))));
+    assert!(Vector::of(Kind::Double).push(ValueRef::Double(1.5)));
+    assert_eq!(values(&vector), [Value::UInt(7)]);
 }
