@@ -567,7 +567,7 @@ system_variables! {
     PERFORMANCE_SCHEMA_MAX_METRIC_CLASSES = "performance_schema_max_metric_classes", Global, fixed, uint(0, 0, 11000, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_MUTEX_CLASSES = "performance_schema_max_mutex_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_MUTEX_INSTANCES = "performance_schema_max_mutex_instances", Global, fixed, int(0, -1, 104857600, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_MAX_PREPARED_STATEMENTS_INSTANCES = "performance_schema_max_prepared_statements_instances", Global, fixed, int(0, -1, 4194304, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_MAX_PREPARED_STATEMENTS_INSTANCES = "performance_schema_max_prepared_statements_instances", Global, fixed, int(-1, -1, 4194304, Plain), "As long as no more statements are prepared, performance_schema.prepared_statements_instances has each of them; -1 for any number.";
     PERFORMANCE_SCHEMA_MAX_PROGRAM_INSTANCES = "performance_schema_max_program_instances", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_RWLOCK_CLASSES = "performance_schema_max_rwlock_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_RWLOCK_INSTANCES = "performance_schema_max_rwlock_instances", Global, fixed, int(0, -1, 104857600, Plain), INSTRUMENTS;
