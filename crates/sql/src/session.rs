@@ -8,6 +8,7 @@
 //! | `prepare` | PREPARE, EXECUTE and DEALLOCATE PREPARE |
 //! | `profile` | how long the stages of statements take |
 
+mod optimizer_trace;
 mod prepare;
 mod profile;
 mod set;
@@ -99,6 +100,8 @@ pub struct Session {
     pub executed_named: (u32, u64),
     /// The number of the statement that it has prepared last.
     pub last_prepared: u32,
+    /// What was decided for the statement that is being executed.
+    pub(crate) decided: Option<Box<palisade_plan::decisions::Decided>>,
     /// The stages of its statements are noted although `profiling` is off, for the server.
     pub notes_stages: bool,
     /// How long the stages of its last statements took, if it was ever asked to note that.
@@ -153,6 +156,7 @@ impl Session {
             executed: None,
             executed_named: (0, 0),
             last_prepared: 0,
+            decided: None,
             notes_stages: false,
             profiles: None,
             planning_gives_way: AtomicBool::new(false),
@@ -174,7 +178,12 @@ impl Session {
         dictionary: &'a Dictionary,
         parameters: &'a [Value],
     ) -> Binder<'a> {
-        Binder::new(self.binding(), host, &InformationSchema, engine, dictionary, parameters)
+        let mut binder =
+            Binder::new(self.binding(), host, &InformationSchema, engine, dictionary, parameters);
+        if self.state.variables.traces_optimizer {
+            binder.decisions = Some(self.decisions());
+        }
+        binder
     }
 
     /// One of its statements, which begins to be executed.
