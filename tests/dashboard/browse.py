@@ -113,6 +113,7 @@ def shows_numbers(browser, port):
     load = client(port, *["SELECT COUNT(*) FROM shop.goods"] * 4000)
     first_tile = "return document.querySelector('#tiles dd').textContent"
     until("statements are counted", lambda: browser.run(first_tile) not in ("–", "0", "0.0"))
+    until("times are drawn", lambda: "95 %: " in browser.text("charts") and "95 %: –" not in browser.text("charts"))
     points = "return [...document.querySelectorAll('polyline')].filter((line) => line.getAttribute('points')).length"
     until("lines are drawn", lambda: browser.run(points) >= 10)
     assert load.wait() == 0
@@ -134,6 +135,15 @@ def shows_who_waits(browser, port):
     until("who waits is shown", lambda: "shop.goods" in browser.text("blocked") and "price = 4" in browser.text("blocked"))
     until("the unused index is named", lambda: "never_used" in browser.text("unused") and "goods" in browser.text("indexes"))
     until("statements are summed up", lambda: "FROM `shop` . `goods`" in browser.text("statements"))
+    # A statement shows its sample when it is opened, also after the table was drawn anew.
+    browser.run("document.querySelector('#statements summary').click()")
+    sample = "const pre = document.querySelector('#statements details[open] pre'); return pre ? pre.textContent.length : 0"
+    until("the sample is shown", lambda: browser.run(sample) > 0)
+    browser.run("drawTable('statements', [{ schema: 's', digest: document.querySelector('#statements summary').textContent, "
+                "sample: '<b>x</b>', count: 1, seconds: 1 }])")
+    assert browser.run("return document.querySelector('#statements details[open] pre').textContent") == "<b>x</b>"
+    assert browser.run("return document.querySelectorAll('#statements b').length") == 0
+    until("the slowest are listed", lambda: "goods" in browser.text("slowest"))
     until("files are shown", lambda: "innodb_log_file" in browser.text("files"))
     until("the table is shown", lambda: "shop/goods" in browser.text("spaces"))
     return holder, waiter

@@ -37,3 +37,8 @@ USE sys;
 SELECT list_add('a','b'), version_major() > 7, format_bytes(1);
 SELECT no_such(1);
 SELECT ps_thread_id();
+-- Of a text counts what it begins with, without a warning; nor does looking for what was lost warn of texts.
+SELECT sys.format_time('abc'), sys.format_time('12abc'), sys.format_time('3000000abc'), sys.format_time(''), sys.format_time('5e9');
+SHOW WARNINGS;
+SELECT COUNT(*) >= 0 FROM sys.ps_check_lost_instrumentation;
+SHOW WARNINGS;

@@ -218,7 +218,7 @@ system_variables! {
     DIV_PRECISION_INCREMENT = "div_precision_increment", Both, dynamic, uint(4, 0, 30, Plain), "Digits that a division adds to the scale.";
     ENABLE_CASCADE_TRIGGERS = "enable_cascade_triggers", Both, dynamic, bool(false), "No effect: there are no triggers yet.";
     ENABLE_SECONDARY_ENGINE_STATISTICS = "enable_secondary_engine_statistics", Both, dynamic, bool(true), COMPATIBLE;
-    END_MARKERS_IN_JSON = "end_markers_in_json", Both, dynamic, bool(false), COMPATIBLE;
+    END_MARKERS_IN_JSON = "end_markers_in_json", Both, dynamic, bool(false), "Whether traces of the optimizer say what ends where an object ends.";
     ENFORCE_GTID_CONSISTENCY = "enforce_gtid_consistency", Global, dynamic, text("ON"), COMPATIBLE;
     EQ_RANGE_INDEX_DIVE_LIMIT = "eq_range_index_dive_limit", Both, dynamic, uint(200, 0, 4294967295, Plain), COMPATIBLE;
     ERROR_COUNT = "error_count", Session, fixed, uint(0, 0, u64::MAX, Plain), "Errors of the last statement.";
@@ -517,11 +517,11 @@ system_variables! {
     OPTIMIZER_PRUNE_LEVEL = "optimizer_prune_level", Both, dynamic, uint(1, 0, 1, Plain), COMPATIBLE;
     OPTIMIZER_SEARCH_DEPTH = "optimizer_search_depth", Both, dynamic, uint(62, 0, 62, Plain), COMPATIBLE;
     OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, switches(OPTIMIZER_SWITCHES), "What the planner may do: it obeys index_merge, index_merge_union, index_merge_sort_union, index_merge_intersection, block_nested_loop (hash joins), materialization (of what leads a semi-join), semijoin, use_index_extensions, derived_merge, use_invisible_indexes, skip_scan, subquery_to_derived, prefer_ordering_index and derived_condition_pushdown; the other flags have no effect.";
-    OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, switches("enabled=off,one_line=off"), "No effect: `enabled=on` is refused, as there is no trace of an optimizer.";
-    OPTIMIZER_TRACE_FEATURES = "optimizer_trace_features", Both, dynamic, switches("greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"), COMPATIBLE;
-    OPTIMIZER_TRACE_LIMIT = "optimizer_trace_limit", Both, dynamic, uint(1, 0, i64::MAX as u64, Plain), COMPATIBLE;
-    OPTIMIZER_TRACE_MAX_MEM_SIZE = "optimizer_trace_max_mem_size", Both, dynamic, uint(1048576, 0, u64::MAX, Bytes), COMPATIBLE;
-    OPTIMIZER_TRACE_OFFSET = "optimizer_trace_offset", Both, dynamic, int(-1, i64::MIN, i64::MAX, Plain), COMPATIBLE;
+    OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, switches("enabled=off,one_line=off"), "Whether what the planner decides is shown in information_schema.OPTIMIZER_TRACE, and how it is written.";
+    OPTIMIZER_TRACE_FEATURES = "optimizer_trace_features", Both, dynamic, switches("greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"), "What traces of the optimizer have: the joins that were weighed (greedy_search) and the paths to tables (range_optimizer); the other flags have no effect.";
+    OPTIMIZER_TRACE_LIMIT = "optimizer_trace_limit", Both, dynamic, uint(1, 0, i64::MAX as u64, Plain), "How many traces of the optimizer are shown.";
+    OPTIMIZER_TRACE_MAX_MEM_SIZE = "optimizer_trace_max_mem_size", Both, dynamic, uint(1048576, 0, u64::MAX, Bytes), "Bytes of the traces of the optimizer that a session keeps.";
+    OPTIMIZER_TRACE_OFFSET = "optimizer_trace_offset", Both, dynamic, int(-1, i64::MIN, i64::MAX, Plain), "The first statement whose trace is kept; below 0, of how many of the last ones they are.";
     ORIGINAL_COMMIT_TIMESTAMP = "original_commit_timestamp", Session, dynamic, uint(36028797018963968, 0, 36028797018963968, Plain), REPLICATION;
     ORIGINAL_SERVER_VERSION = "original_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     PALISADE_DURABLE_READS = "palisade_durable_reads", Both, dynamic, bool(false), "Whether a statement is answered only when all that it can have read is durable: the answer waits for the log, its locks do not. OFF: what another session has committed can be read while it is being made durable, and a crash may take it back, as with InnoDB.";
@@ -567,7 +567,7 @@ system_variables! {
     PERFORMANCE_SCHEMA_MAX_METRIC_CLASSES = "performance_schema_max_metric_classes", Global, fixed, uint(0, 0, 11000, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_MUTEX_CLASSES = "performance_schema_max_mutex_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_MUTEX_INSTANCES = "performance_schema_max_mutex_instances", Global, fixed, int(0, -1, 104857600, Plain), INSTRUMENTS;
-    PERFORMANCE_SCHEMA_MAX_PREPARED_STATEMENTS_INSTANCES = "performance_schema_max_prepared_statements_instances", Global, fixed, int(0, -1, 4194304, Plain), INSTRUMENTS;
+    PERFORMANCE_SCHEMA_MAX_PREPARED_STATEMENTS_INSTANCES = "performance_schema_max_prepared_statements_instances", Global, fixed, int(-1, -1, 4194304, Plain), "As long as no more statements are prepared, performance_schema.prepared_statements_instances has each of them; -1 for any number.";
     PERFORMANCE_SCHEMA_MAX_PROGRAM_INSTANCES = "performance_schema_max_program_instances", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_RWLOCK_CLASSES = "performance_schema_max_rwlock_classes", Global, fixed, uint(0, 0, 1024, Plain), INSTRUMENTS;
     PERFORMANCE_SCHEMA_MAX_RWLOCK_INSTANCES = "performance_schema_max_rwlock_instances", Global, fixed, int(0, -1, 104857600, Plain), INSTRUMENTS;

@@ -74,6 +74,7 @@ pub mod merge;
 pub mod mode;
 pub mod named_locks;
 mod node;
+pub mod optimizer_trace;
 pub mod order;
 pub mod pace;
 pub mod place;

@@ -10,6 +10,7 @@ use palisade_base::sysvar::SessionSettings;
 
 use crate::SqlResult;
 use crate::memory::{Memory, TooMuch};
+use crate::optimizer_trace::OptimizerTraces;
 use crate::services::Services;
 use crate::session_variables::SessionVariables;
 use crate::warning::Warnings;
@@ -113,6 +114,8 @@ pub struct SessionState {
     pub database: Option<String>,
     /// System variables that statements read.
     pub variables: SessionVariables,
+    /// What the planner has decided for its last statements, once it was asked to record that.
+    pub optimizer_traces: Option<Box<OptimizerTraces>>,
     /// Every system variable's session value; the host's, which keeps `variables` in step.
     pub settings: SessionSettings,
     /// Its user variables. [`set_user_variable`](Self::set_user_variable) keeps count of what they hold.
@@ -153,6 +156,7 @@ impl SessionState {
             security: SecurityContext::of_account(format!("{user}@{client_host}"), Authority::Unrestricted),
             database: None,
             variables,
+            optimizer_traces: None,
             settings: SessionSettings::default(),
             user_variables: UserVariables::default(),
             memory: Memory::default(),

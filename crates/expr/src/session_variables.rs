@@ -120,6 +120,8 @@ session_variables! { |settings, system|
     profiling: bool = settings.bool(sysvar::PROFILING),
     /// `optimizer_switch`.
     optimizer: OptimizerSwitches = OptimizerSwitches::of(settings.text(sysvar::OPTIMIZER_SWITCH).unwrap_or_default()),
+    /// `optimizer_trace`: what the planner decides is recorded.
+    traces_optimizer: bool = settings.text(sysvar::OPTIMIZER_TRACE).is_some_and(|switches| switches.contains("enabled=on")),
     explain_format: ExplainVariable = match settings.enumerated(sysvar::EXPLAIN_FORMAT) {
             2 => ExplainVariable::Tree,
             3 => ExplainVariable::Json,

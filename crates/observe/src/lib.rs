@@ -6,6 +6,7 @@
 //! | [`class`] | the classes of statements: `statement/sql/select` |
 //! | [`sums`] | the numbers of one statement, and of many |
 //! | [`digests`] | statements by their digest, in shards of which each has one writer |
+//! | [`prepared`] | prepared statements, and what their executions have done |
 //! | [`session`] | a session's last statements and transactions, and its sums |
 //! | [`transaction`] | transactions: what a session notes of them, and what they are as events |
 //! | [`stage`] | the stages of statements |
@@ -35,6 +36,7 @@
 pub mod class;
 pub mod digests;
 pub mod histogram;
+pub mod prepared;
 mod ring;
 pub mod session;
 pub mod stage;

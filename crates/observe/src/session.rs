@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::class::Class;
 use crate::digests::Digest;
+use crate::prepared::{Left, Preparation, PreparedStatement, PreparedStatements, Slot};
 use crate::ring::Ring;
 use crate::stage::{Stage, StageEvent, StageSums};
 use crate::sums::{Done, Sums};
@@ -93,6 +94,8 @@ pub struct Ended<'a> {
     /// If not 0, a number by which text, digest and default database are known: two statements with the same
     /// one have the same.
     pub source: u64,
+    /// The prepared statement that was executed, and what its plan relies on.
+    pub prepared: (Slot, u64),
     /// The error.
     pub failure: Option<&'a Failure>,
     /// Its stages that are collected.
@@ -152,8 +155,10 @@ pub struct SessionEvents {
     stage_history_after: u64,
     /// Nor is this one the last.
     current_stage_after: u64,
-    /// By class; `None` for those that the session has executed none of.
+    /// By class, without those of prepared statements; `None` for those that the session has executed none
+    /// of.
     sums: Vec<Option<Box<Sums>>>,
+    prepared: PreparedStatements,
     transaction_sums: TransactionSums,
     errors: ErrorSums,
     stage_sums: Option<Box<StageSums>>,
@@ -173,10 +178,13 @@ impl SessionEvents {
         if !ended.stages.is_empty() {
             self.add_stages(ended.stages, id, keep);
         }
-        let class = usize::from(ended.class.0);
-        match self.sums.get_mut(class) {
-            Some(Some(sums)) => sums.add(ended.done),
-            _ => self.add_first(class, ended.done),
+        let (slot, basis) = ended.prepared;
+        if slot == 0 || !self.prepared.add(slot, ended.class, ended.done, basis) {
+            let class = usize::from(ended.class.0);
+            match self.sums.get_mut(class) {
+                Some(Some(sums)) => sums.add(ended.done),
+                _ => self.sums_of(ended.class).add(ended.done),
+            }
         }
         if keep.current {
             self.keep(ended, (id, within), keep);
@@ -197,14 +205,50 @@ impl SessionEvents {
         }
     }
 
+    /// The sums of a class.
     #[cold]
-    fn add_first(&mut self, class: usize, done: &Done) {
+    fn sums_of(&mut self, class: Class) -> &mut Sums {
+        let class = usize::from(class.0);
         if self.sums.len() <= class {
             self.sums.resize_with(class + 1, || None);
         }
-        if let Some(sums) = self.sums.get_mut(class) {
-            sums.get_or_insert_default().add(done);
-        }
+        #[expect(clippy::indexing_slicing, reason = "the list has just been made long enough")]
+        let sums = &mut self.sums[class];
+        sums.get_or_insert_default()
+    }
+
+    /// What executions of prepared statements have done is the class's own from now on.
+    fn leave_to_classes(&mut self, left: impl IntoIterator<Item = Left>) {
+        let done = left.into_iter().filter(|(_, sums)| sums.count > 0);
+        done.for_each(|(class, sums)| self.sums_of(class).merge(&sums));
+    }
+
+    /// A statement has been prepared, by the event that comes next.
+    pub fn begin_prepared(&mut self, preparation: Preparation) -> Slot {
+        self.prepared.begin(preparation, self.last_id + 1)
+    }
+
+    /// A prepared statement is closed.
+    pub fn end_prepared(&mut self, slot: Slot) {
+        let left = self.prepared.end(slot);
+        self.leave_to_classes(left);
+    }
+
+    /// All prepared statements are closed.
+    pub fn end_all_prepared(&mut self) {
+        let left = self.prepared.end_all();
+        self.leave_to_classes(left);
+    }
+
+    /// The prepared statements.
+    pub fn prepared(&self) -> impl Iterator<Item = &PreparedStatement> {
+        self.prepared.iter()
+    }
+
+    /// TRUNCATE of the prepared statements: what their executions have done is no longer shown with them.
+    pub fn begin_prepared_anew(&mut self) {
+        let left = self.prepared.begin_anew();
+        self.leave_to_classes(left);
     }
 
     /// The transactions of a statement that has ended, or of none: the session ends, or its statement is no
@@ -386,6 +430,7 @@ impl SessionEvents {
             ..Tally::default()
         };
         tally.statements.merge(self.sums());
+        tally.statements.merge(self.prepared.recent());
         tally
     }
 
@@ -393,7 +438,10 @@ impl SessionEvents {
     pub fn take(&mut self, family: Family) -> Tally {
         let taken = self.tally().take(family);
         match family {
-            Family::Statements => self.sums.clear(),
+            Family::Statements => {
+                self.sums.clear();
+                self.prepared.leave_class();
+            }
             Family::Transactions => self.transaction_sums = TransactionSums::default(),
             Family::Errors => self.errors = ErrorSums::default(),
             Family::Stages => self.stage_sums = None,
@@ -426,6 +474,7 @@ mod tests {
             digest: None,
             schema: None,
             source: 0,
+            prepared: (0, 0),
             failure: None,
             stages: &[],
             info: "",
@@ -448,6 +497,7 @@ mod tests {
             digest: None,
             schema: Some("s").filter(|_| class > 0),
             source,
+            prepared: (0, 0),
             failure: failure.as_ref(),
             stages: &[],
             info: "",
@@ -537,6 +587,7 @@ mod tests {
                 digest: None,
                 source: 0,
                 schema: None,
+                prepared: (0, 0),
                 failure: None,
                 stages: &stages,
                 info: "",

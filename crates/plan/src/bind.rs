@@ -65,6 +65,7 @@ use palisade_session::virtual_tables::DictionaryTables;
 
 use self::dependence::Derived;
 use crate::conditions::OuterSlots;
+use crate::decisions::Decisions;
 use crate::logical::LogicalQuery;
 use crate::lower::Planner;
 use crate::outline::Outline;
@@ -215,6 +216,8 @@ pub struct Binder<'a> {
     pub notes: bool,
     /// What its planner is held to.
     pub outline: Option<Arc<Outline>>,
+    /// What is decided is recorded here, if the session has asked for that.
+    pub decisions: Option<Decisions>,
     /// Columns that blocks read of enclosing ones, as EXPLAIN tells of them.
     pub outer_references: Vec<SqlError>,
 }
@@ -268,6 +271,7 @@ impl<'a> Binder<'a> {
             hints: hints.cloned(),
             notes: false,
             outline: None,
+            decisions: None,
             outer_references: Vec::new(),
         }
     }
@@ -330,6 +334,7 @@ impl<'a> Binder<'a> {
             dictionary: self.dictionary,
             parameters: self.parameters,
             outline: None,
+            decisions: None,
             premises: Vec::new(),
         };
         statement.rewrite(Some(&mut query))?;
@@ -365,13 +370,18 @@ impl<'a> Binder<'a> {
             dictionary: self.dictionary,
             parameters: self.parameters,
             outline: self.outline.clone(),
+            decisions: self.decisions.as_ref(),
             premises: Vec::new(),
         };
+        if let (Some(decisions), Some(query)) = (&self.decisions, &query) {
+            decisions.prepared(Writer::new(&statement.subqueries).statement(query));
+        }
         statement.rewrite(query.as_mut())?;
         let Statement { slots, subqueries, premises, .. } = statement;
         let mut planner = Planner::new(self.dictionary, self.parameters, self.pace, &subqueries);
         planner.notes = self.notes;
         planner.outline = self.outline;
+        planner.decisions = self.decisions.as_ref();
         planner.assigned = self.assigned;
         planner.switches = switches;
         planner.premises = premises.into();
@@ -392,6 +402,7 @@ impl<'a> Binder<'a> {
         }
         let subqueries: Vec<Option<Arc<Query>>> =
             planned.into_iter().map(|query| query.map(Arc::new)).collect();
+        let decided = self.decisions.map(|decisions| Box::new(decisions.decided()));
         let point = match &query {
             Some(query) if subqueries.iter().all(Option::is_none) => crate::point::PointPlan::of(query),
             _ => None,
@@ -410,13 +421,14 @@ impl<'a> Binder<'a> {
             tables: self.tables,
             accesses: self.accesses,
             dictionary_version: self.dictionary.version(),
-            cacheable: self.cacheable,
+            cacheable: self.cacheable && decided.is_none(),
             locks_rows: self.locks_rows,
             has_effects: self.has_effects,
             beforehand: self.beforehand,
             max_execution_time: None,
             warnings: self.warnings,
             told,
+            decided,
             purpose: Purpose::default(),
             premises,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,

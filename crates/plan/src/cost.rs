@@ -111,6 +111,14 @@ pub const MOST: f64 = 1e30;
 /// See [`MOST`].
 pub const DEAREST: f64 = 1e100;
 
+/// What is shown as 1: a row of a table that is read in order is 0.1, as in MySQL.
+const SHOWN_UNIT: f64 = ROW_IN_ORDER * 10.0;
+
+/// A cost as EXPLAIN shows it.
+pub fn shown(cost: f64) -> f64 {
+    cost / SHOWN_UNIT
+}
+
 /// The part of rows for which a condition holds.
 pub fn selectivity(expr: &Expr) -> f64 {
     match &expr.node {

@@ -28,6 +28,7 @@
 //! | `order` | the order of inner joins |
 //! | `path` | how one table is read |
 //! | `planned` | conditions, and parts that are planned |
+//! | `recorded` | what is told of all that, if the session asks |
 //! | `skip` | ranges behind parts of an index of which nothing is known |
 //! | `spread` | for which part of a table's rows a condition holds |
 //! | `union` | OR over different indexes |
@@ -38,6 +39,7 @@ mod intersection;
 mod order;
 mod path;
 mod planned;
+mod recorded;
 mod skip;
 mod spread;
 #[cfg(test)]
@@ -50,6 +52,7 @@ use std::rc::Rc;
 
 use self::estimate::{Looks, Sizes};
 use self::planned::{Equality, Planned, Pool, Shape, TableSet, take_within};
+use self::recorded::Weighing;
 use palisade_expr::Expr;
 
 use super::cost;
@@ -137,8 +140,10 @@ impl JoinPlanner<'_, '_> {
             outlined: None,
         };
         planning.outlined = planning.outlined_joins();
+        planning.record_begin(tree);
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
         let planned = planning.whole(tree, pool);
+        planning.record_end(&planned);
         let groups = self.joining.group.as_deref().map(|columns| planning.groups(columns, planned.rows));
         let operator = match self.planner.notes {
             true => planned.noted_operator(),
@@ -437,10 +442,19 @@ impl<'a, 't> Planning<'_, 'a, 't> {
         let nested_weight = self.weighed(left.startup + inner.startup, nested_cost, want);
         let departure = self.departure(tables, right_tables, true);
         let (startup, cost) = (hash_startup(&left, &alone), hash_cost(&left, &alone, rows) + departure);
-        if !keys.is_empty()
-            && self.may_hash(tables, right_tables)
-            && self.weighed(startup, cost, want) < nested_weight
-        {
+        let may_hash = !keys.is_empty() && self.may_hash(tables, right_tables);
+        let hashes = may_hash && self.weighed(startup, cost, want) < nested_weight;
+        self.record_join(|| Weighing {
+            left: tables,
+            right: right_tables,
+            kind,
+            rows,
+            nested_cost,
+            hash_cost: may_hash.then_some(cost),
+            hashes,
+            is_dearer: false,
+        });
+        if hashes {
             let keeps = keys.iter().all(|key| key.conjunct.is_free)
                 && own.iter().all(|conjunct| conjunct.is_free && conjunct.tables.is_within(right_tables))
                 && self.is_free(right, right_tables);

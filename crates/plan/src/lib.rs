@@ -41,6 +41,7 @@ pub mod access;
 pub mod bind;
 pub mod conditions;
 pub mod cost;
+pub mod decisions;
 mod examined;
 mod extremes;
 mod grouped;
@@ -116,6 +117,8 @@ pub struct Plan {
     pub warnings: Vec<palisade_expr::SqlError>,
     /// What EXPLAIN says of the statement beside its operators.
     pub told: Option<Box<rewritten::Told>>,
+    /// What was decided when it was made, if the session has asked for that.
+    pub decided: Option<Box<decisions::Decided>>,
     /// What is done with its rows.
     pub purpose: purpose::Purpose,
     /// What of the data it was chosen by: where one of these does not hold for an execution it is made anew.

@@ -13,6 +13,7 @@ use palisade_expr::{Expr, Node, SqlResult};
 
 use super::conditions::OuterSlots;
 use super::cost;
+use super::decisions::Decisions;
 use super::extremes::{Extreme, first_row};
 use super::grouped::{self, is_sorted};
 use super::join::{JoinPlanner, Joined, Joining, WantedOrder};
@@ -48,6 +49,8 @@ pub struct Planner<'a> {
     pub assigned: BTreeSet<Arc<str>>,
     /// What it is held to.
     pub outline: Option<Arc<Outline>>,
+    /// What is decided is recorded here, if the session has asked for that.
+    pub decisions: Option<&'a Decisions>,
     /// How many slots have been given out.
     pub slots: Cell<usize>,
     /// Those of entries of a table that are read besides its rows: by the table's slot, and their number.
@@ -124,6 +127,7 @@ impl<'a> Planner<'a> {
             switches: OptimizerSwitches::default(),
             notes: false,
             outline: None,
+            decisions: None,
             assigned: BTreeSet::new(),
             slots: Cell::new(0),
             entries: RefCell::default(),

@@ -71,9 +71,11 @@ use self::unread_columns::UnreadColumns;
 use self::window_reuse::WindowReuse;
 use super::conditions::OuterSlots;
 use super::logical::{Block, Body, Combination, Leaf, LogicalQuery};
+use crate::decisions::Decisions;
 use crate::outline::Outline;
 use crate::pace::Pace;
 use crate::premise::Premise;
+use crate::rewritten::Writer;
 use palisade_expr::session_variables::OptimizerSwitches;
 
 pub use self::constants::is_never;
@@ -93,24 +95,24 @@ trait Rule {
     fn combine(&self, _combination: &mut Combination, _statement: &mut Statement<'_, '_>) {}
 }
 
-const RULES: [&dyn Rule; 17] = [
-    &Constants,
-    &OrFactors,
-    &OuterToInner,
-    &DerivedMerge,
-    &Equalities,
-    &DerivedFilter,
-    &FirstRanks,
-    &LimitDown,
-    &GroupedIn,
-    &SemiJoin,
-    &UniqueMatch,
-    &DistinctMatch,
-    &GroupedScalar,
-    &EagerGroups,
-    &EqualitiesOfMatches,
-    &UnreadColumns,
-    &WindowReuse,
+const RULES: [(&str, &dyn Rule); 17] = [
+    ("constants", &Constants),
+    ("or_factors", &OrFactors),
+    ("outer_to_inner", &OuterToInner),
+    ("derived_merge", &DerivedMerge),
+    ("equalities", &Equalities),
+    ("derived_filter", &DerivedFilter),
+    ("first_ranks", &FirstRanks),
+    ("limit_down", &LimitDown),
+    ("grouped_in", &GroupedIn),
+    ("semi_join", &SemiJoin),
+    ("unique_match", &UniqueMatch),
+    ("distinct_match", &DistinctMatch),
+    ("grouped_scalar", &GroupedScalar),
+    ("eager_groups", &EagerGroups),
+    ("equalities_of_matches", &EqualitiesOfMatches),
+    ("unread_columns", &UnreadColumns),
+    ("window_reuse", &WindowReuse),
 ];
 
 /// A statement whose queries are being rewritten.
@@ -131,6 +133,8 @@ pub struct Statement<'s, 'a> {
     pub parameters: &'s [Value],
     /// What the planner is held to.
     pub outline: Option<Arc<Outline>>,
+    /// What is decided is recorded here, if the session has asked for that.
+    pub decisions: Option<&'s Decisions>,
     /// What of the data rules were applied by.
     pub premises: Vec<Premise>,
 }
@@ -179,23 +183,33 @@ impl Statement<'_, '_> {
                     });
                 }
                 inner?;
-                for rule in RULES {
+                self.record(query, |decisions, text| decisions.begin_rewriting(text));
+                for (name, rule) in RULES {
+                    let Body::Block(block) = &mut query.body else { break };
                     self.pace.checkpoint(UNITS_A_RULE)?;
                     self.pace.pass()?;
                     rule.apply(block, &mut query.output, self);
+                    self.record(query, |decisions, text| decisions.applied(name, text));
                 }
                 Ok(())
             }
             Body::Values { .. } => Ok(()),
             Body::Combination(combination) => {
                 combination.inputs.iter_mut().try_for_each(|input| self.query(input))?;
-                for rule in RULES {
+                for (_, rule) in RULES {
                     self.pace.pass()?;
                     rule.combine(combination, self);
                 }
                 Ok(())
             }
             Body::Arranged { inner, .. } => self.query(inner),
+        }
+    }
+
+    /// Records something of a query and its text, if decisions are recorded.
+    fn record(&self, query: &LogicalQuery, record: impl FnOnce(&Decisions, String)) {
+        if let Some(decisions) = self.decisions {
+            record(decisions, Writer::new(&self.subqueries).statement(query));
         }
     }
 

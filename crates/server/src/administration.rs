@@ -129,6 +129,11 @@ pub async fn refresh(host: &ServerHost, sql: &Sql, bits: u8) -> SqlResult<()> {
     flush_all(host, sql, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
 }
 
+/// What SIGHUP asks for: all logs are opened anew, and privileges read.
+pub async fn flush_after_hangup(host: &ServerHost, sql: &Sql) -> SqlResult<()> {
+    flush_all(host, sql, [Kept::Logs, Kept::Accounts].into_iter()).await
+}
+
 /// 29 if the error log cannot be opened anew: it goes on where it was.
 fn reopen_error_log() -> SqlResult<()> {
     error_log::reopen().map_err(|problem| MysqlError::with_message(&EE_FILENOTFOUND, problem))

@@ -25,9 +25,10 @@ use palisade_engine::{BuildWork, Engine};
 use palisade_expr::memory::ServerMemory;
 use palisade_expr::named_locks::NamedLocks;
 use palisade_expr::services::Question;
+use palisade_observe::prepared::Preparation;
 use palisade_parser::ast::Statement;
 use palisade_schema::{Change, ChangeKind, Changed, Rows, TableDecl, Wanted};
-use palisade_session::environment::Beside;
+use palisade_session::environment::{Beside, NamedText};
 use palisade_session::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::stability::{KeptPlan, KeptPlans};
@@ -42,7 +43,7 @@ use crate::accounts::authorize::Asker;
 use crate::accounts::privilege::Privileges;
 use crate::connections::{Before, Connections};
 use crate::innodb_status::{self, Latest};
-use crate::instruments::Instruments;
+use crate::instruments::{self, Instruments};
 use crate::persisted::{Kept, Values};
 use crate::query_logs::general::{self, GeneralLog};
 use crate::query_logs::slow::{self, SlowLog};
@@ -522,6 +523,24 @@ impl Processes for ServerHost {
 
     fn count_prepared(&self) -> SqlResult<Counted> {
         self.prepared_statements.one_more(self.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT))
+    }
+
+    fn follow_prepared(&self, connection_id: u64, named: NamedText<'_>) -> u32 {
+        let Some(connection) = self.connections.get(connection_id) else { return 0 };
+        let preparation = Preparation {
+            number: named.number,
+            name: Some(named.name.into()),
+            text: named.text.into(),
+            prepare_ns: instruments::nanos_of(named.took),
+            basis: named.basis,
+        };
+        self.instruments.follow_prepared(&connection, preparation, self.prepared_statements.value())
+    }
+
+    fn forget_prepared(&self, connection_id: u64, number: u32) {
+        if let Some(connection) = self.connections.get(connection_id) {
+            connection.events.lock().end_prepared(number);
+        }
     }
 
     fn wait<'a>(

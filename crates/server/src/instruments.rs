@@ -5,7 +5,9 @@
 //! | here | [`Instruments`]: everything of one server |
 //! | `collect` | a session tells of a statement that has ended |
 //! | [`people`] | connections, and what they have counted, by account, user and host |
+//! | `prepared` | a session tells of the statements that it prepares |
 //! | `long` | the last events of all sessions |
+//! | `refusals` | clients that are refused |
 //! | [`objects`] | of which tables the use is counted, and which threads there are |
 //! | [`stages`] | the stages of a statement |
 //! | [`setup`] | what is collected: consumers, instruments, actors |
@@ -17,6 +19,8 @@ mod collect;
 mod long;
 pub mod objects;
 pub mod people;
+mod prepared;
+mod refusals;
 pub mod setup;
 pub mod stages;
 
@@ -62,6 +66,10 @@ pub struct Instruments {
     pub keep: Keep,
     /// Bytes of a digest's text.
     pub digest_length: usize,
+    /// As long as no more statements are prepared, they are followed.
+    most_prepared: u64,
+    /// Those that were not.
+    lost_prepared: AtomicU64,
     sample_age_ns: AtomicU64,
     began: Instant,
 }
@@ -107,6 +115,12 @@ impl Instruments {
             long_stages: Long::of(long_stages),
             keep: Keep { current: true, history, text, transactions, current_stage: true, stage_history },
             digest_length: digest_length as usize,
+            most_prepared: size(
+                settings,
+                sysvar::PERFORMANCE_SCHEMA_MAX_PREPARED_STATEMENTS_INSTANCES,
+                u64::MAX,
+            ),
+            lost_prepared: AtomicU64::new(0),
             sample_age_ns: AtomicU64::new(0),
             began: Instant::now(),
         };
@@ -119,6 +133,11 @@ impl Instruments {
         let age = settings.uint(sysvar::PERFORMANCE_SCHEMA_MAX_DIGEST_SAMPLE_AGE);
         let age_ns = if age == 0 { u64::MAX } else { age.saturating_mul(1_000_000_000) };
         self.sample_age_ns.store(age_ns, Ordering::Relaxed);
+    }
+
+    /// How many prepared statements there was no room for.
+    pub fn lost_prepared(&self) -> u64 {
+        self.lost_prepared.load(Ordering::Relaxed)
     }
 
     /// Whether statements are collected at all.

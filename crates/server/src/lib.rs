@@ -74,6 +74,7 @@ pub mod locality;
 pub mod login;
 pub mod login_pace;
 pub mod memory_limit;
+mod meter;
 mod numbered;
 pub mod option_file;
 pub mod options;

@@ -173,7 +173,7 @@ async fn admit(
     scramble: Scramble,
 ) -> Result<Account, Disconnected> {
     if host.globals.load().bool(sysvar::REQUIRE_SECURE_TRANSPORT) && !channel.transport.is_private() {
-        return Err(deny(channel, &mysql_error!(ER_SECURE_TRANSPORT_REQUIRED)).await);
+        return Err(reject(channel, host, &claim.user, &mysql_error!(ER_SECURE_TRANSPORT_REQUIRED)).await);
     }
     let accounts = host.accounts.load();
     if let Some(account) = accounts.everybody() {
@@ -188,14 +188,14 @@ async fn admit(
         Some(account) if proof.is_right => {
             if account.locked {
                 let error = mysql_error!(ER_ACCOUNT_HAS_BEEN_LOCKED, claim.user, peer.host());
-                return Err(deny(channel, &error).await);
+                return Err(reject(channel, host, &claim.user, &error).await);
             }
             if account.requires_tls && channel.transport.tls_names().is_none() {
-                return Err(deny(channel, &denied()).await);
+                return Err(reject(channel, host, &claim.user, &denied()).await);
             }
             Ok(account)
         }
-        _ => Err(deny(channel, &denied()).await),
+        _ => Err(reject(channel, host, &claim.user, &denied()).await),
     }
 }
 
@@ -257,7 +257,7 @@ async fn prove(
         claim.proof.clone()
     } else {
         if !claim.capabilities.has(Capabilities::PLUGIN_AUTH) {
-            return Err(deny(channel, &mysql_error!(ER_NOT_SUPPORTED_AUTH_MODE)).await);
+            return Err(reject(channel, host, &claim.user, &mysql_error!(ER_NOT_SUPPORTED_AUTH_MODE)).await);
         }
         channel.output.begin_answer(channel.input.next_sequence());
         channel.output.packet(|out| handshake::encode_auth_switch(out, plugin.name(), scramble));
@@ -366,6 +366,12 @@ async fn refuse(channel: &mut Channel, error: &MysqlError) -> Disconnected {
     // the connection ends in any case
     let _ = channel.flush().await;
     Disconnected
+}
+
+/// Tells a client that claims to be `user` why it may not come in; that is counted for the account.
+async fn reject(channel: &mut Channel, host: &ServerHost, user: &str, error: &MysqlError) -> Disconnected {
+    host.note_refusal(&channel.transport.connection, user, error);
+    deny(channel, error).await
 }
 
 /// Tells a client why it may not come in.

@@ -18,8 +18,9 @@ use palisade_server::server;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
 
-/// Measured: a fifth less CPU in user space per query than with the system's (docs/decisions/032-allocator.md).
-/// It counts what each session's task holds (docs/decisions/077-memory-of-statements.md).
+/// Measured: a fifth less CPU in user space per query than with the system's
+/// (docs/decisions/032-allocator.md). It counts what each session's task holds
+/// (docs/decisions/077-memory-of-statements.md).
 #[global_allocator]
 static ALLOCATOR: Counted<Mimalloc> = Counted(Mimalloc);
 
@@ -79,18 +80,30 @@ fn run(options: Options) -> ExitCode {
 /// A second signal this soon comes from the same cause: some tools signal the process and then its group.
 const SAME_CAUSE: Duration = Duration::from_secs(1);
 
-/// The first SIGTERM or SIGINT shuts the server down, another one later ends the process at once.
+/// The first SIGTERM or SIGINT shuts the server down, another one later ends the process at once. SIGHUP has
+/// the error log opened anew; what else it asks for is done by a server that has started.
 fn listen_for_signals(shutdown: Event) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (mut terminate, mut interrupt) = {
+    let (mut terminate, mut interrupt, mut hangup) = {
         let _in_runtime = runtime.enter();
-        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        let [terminate, interrupt, hangup] =
+            [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
+        (terminate?, interrupt?, hangup?)
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         runtime.block_on(async {
             let mut first: Option<Instant> = None;
             loop {
-                tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                    _ = hangup.recv() => {
+                        if let Err(problem) = error_log::reopen() {
+                            error!("{problem}");
+                        }
+                        continue;
+                    }
+                }
                 if first.is_some_and(|first| first.elapsed() > SAME_CAUSE) {
                     error!("a second signal: ending at once; the next start recovers");
                     std::process::exit(1);

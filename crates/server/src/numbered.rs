@@ -20,6 +20,11 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T> Numbered<T> {
+    /// Numbers up to this one are given already.
+    pub(crate) fn go_on_after(&mut self, last: u32) {
+        self.last = self.last.max(last);
+    }
+
     /// Keeps it under a number that no other has, the next one as long as there is a next one.
     pub(crate) fn insert(&mut self, thing: T) -> u32 {
         loop {

@@ -13,6 +13,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_observe::prepared::{Preparation, Slot};
 use palisade_protocol::command::CURSOR_READ_ONLY;
 use palisade_protocol::parameters::{ParameterTypes, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
@@ -41,6 +42,8 @@ pub(crate) struct Statement {
     cursor: Option<Box<Spool>>,
     /// Bytes that the session [keeps](palisade_expr::memory::Memory::keep) for it.
     kept: usize,
+    /// By which performance_schema knows it.
+    followed_as: Slot,
 }
 
 /// What was sent ahead of an execution.
@@ -74,6 +77,7 @@ impl Statement {
 impl Conversation {
     /// COM_STMT_PREPARE.
     pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) -> SqlResult<()> {
+        let begun = self.server.host.instruments.collects().then(Instant::now);
         let (prepared, columns, counted, kept) = match self.prepare(text).await {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -82,15 +86,21 @@ impl Conversation {
             }
         };
         let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
+        self.statements.go_on_after(self.session.last_prepared);
         let statement = Statement {
             has_columns: !columns.is_empty(),
-            prepared,
+            prepared: prepared.clone(),
             types: ParameterTypes::new(),
             ahead: None,
             cursor: None,
             kept,
+            followed_as: 0,
         };
         let id = self.statements.insert(statement);
+        self.session.last_prepared = id;
+        if let Some(begun) = begun {
+            self.follow(id, &prepared, begun);
+        }
         self.counted.push(counted);
         let (status, warnings) = (self.status(), self.session.state.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
@@ -109,6 +119,23 @@ impl Conversation {
             output.packet(|out| encode_eof(out, status, warnings));
         }
         Ok(())
+    }
+
+    /// Tells performance_schema of a statement that was prepared.
+    fn follow(&mut self, id: u32, prepared: &Prepared, begun: Instant) {
+        let host = &self.server.host;
+        let preparation = Preparation {
+            number: id,
+            name: None,
+            text: prepared.text().into(),
+            prepare_ns: instruments::nanos_of(begun.elapsed()),
+            basis: prepared.basis(),
+        };
+        let count = host.prepared_statements.value();
+        let followed_as = host.instruments.follow_prepared(&self.connection, preparation, count);
+        if let Some(statement) = self.statements.get_mut(id) {
+            statement.followed_as = followed_as;
+        }
     }
 
     async fn prepare(&mut self, text: &[u8]) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>, Counted, usize)> {
@@ -146,7 +173,7 @@ impl Conversation {
             None => decode_parameters(body, prepared.parameters, types, long, &mut parameters)
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
-        let (has_columns, prepared) = (*has_columns, prepared.clone());
+        let (has_columns, prepared, followed_as) = (*has_columns, prepared.clone(), statement.followed_as);
         self.session.state.memory.let_go(sent_ahead);
         self.begin_command("Execute", prepared.text());
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
@@ -181,7 +208,8 @@ impl Conversation {
                     let outcome = instruments::outcome(&done, |completion| completion);
                     let (class, prepared) = (Some(*instruments::EXECUTE), Some(&*prepared));
                     let text = prepared.map_or(&[][..], |prepared| prepared.text());
-                    self.observe(&Observed { class, text, took, rows_sent, outcome, prepared });
+                    let followed = (followed_as, prepared.map_or(0, Prepared::basis));
+                    self.observe(&Observed { class, text, took, rows_sent, outcome, prepared, followed });
                 }
                 if self.is_watched() {
                     let error = done.as_ref().err().map_or(0, MysqlError::number);
@@ -294,6 +322,9 @@ impl Conversation {
             let ahead = gone.ahead.map_or(0, |ahead| ahead.length());
             self.session.state.memory.let_go(gone.kept + ahead);
             self.counted.pop();
+            if gone.followed_as != 0 {
+                self.connection.events.lock().end_prepared(gone.followed_as);
+            }
         }
     }
 
@@ -308,5 +339,6 @@ impl Conversation {
         self.session.state.memory.let_go(kept);
         self.statements.clear();
         self.counted.clear();
+        self.connection.events.lock().end_all_prepared();
     }
 }

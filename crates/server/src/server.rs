@@ -17,6 +17,7 @@ use palisade_io::{FileSystem, OsFileSystem, Placement};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::{Sql, SqlResult};
 use tokio::runtime::{EnterGuard, Handle, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 
 use crate::channel::Channel;
@@ -35,8 +36,8 @@ use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
 use crate::{
-    engine_variables, error_log, http, innodb_status, memory_limit, persisted, pool_dump, pool_resize,
-    session, status, task, time_zone, variables,
+    administration, engine_variables, error_log, http, innodb_status, memory_limit, persisted, pool_dump,
+    pool_resize, session, status, task, time_zone, variables,
 };
 
 /// A running server, as its sessions see it.
@@ -124,6 +125,7 @@ pub fn run_on(
     let workers = start_workers(&host, ground.processors, runtime.handle())?;
     runtime.spawn(reap(host.clone()));
     runtime.spawn(save_plans(sql.clone()));
+    runtime.spawn(follow_hangups(server.clone()));
     let listeners = runtime.block_on(async { bound.listen() })?;
     let http = http.map(|listener| http::start(server.clone(), listener)).transpose()?;
     ready(&listeners);
@@ -437,6 +439,19 @@ async fn refuse(event_loop: &Arc<EventLoop>, socket: Socket, connection: Arc<Con
             let _ = channel.flush().await;
         }
         Err(error) => session::lost(&error),
+    }
+}
+
+/// SIGHUP asks for what FLUSH LOGS and FLUSH PRIVILEGES do.
+async fn follow_hangups(server: Arc<Server>) {
+    let mut hangups = match signal(SignalKind::hangup()) {
+        Ok(hangups) => hangups,
+        Err(error) => return warn!("cannot listen for SIGHUP: {error}"),
+    };
+    while hangups.recv().await.is_some() {
+        if let Err(error) = administration::flush_after_hangup(&server.host, &server.sql).await {
+            warn!("a part of what SIGHUP asks for is not done: {}", error.message);
+        }
     }
 }
 

@@ -84,6 +84,7 @@ async fn begin(
     let is_administrator = match entry::admit(host, connection, &login) {
         Ok(is_administrator) => is_administrator,
         Err(error) => {
+            host.note_refusal(connection, &login.user, &error);
             answer_error(&mut channel.output, &error);
             // the connection ends in any case
             let _ = channel.flush().await;
@@ -211,6 +212,8 @@ pub(crate) struct Conversation {
     pub(crate) counted_before: Option<Box<slow::Before>>,
     /// Texts without a plan that it executes again and again.
     pub(crate) frequent_texts: FrequentTexts,
+    /// The processor time of its statement is measured.
+    pub(crate) is_metered: bool,
 }
 
 impl Conversation {
@@ -237,6 +240,7 @@ impl Conversation {
             parameters: Vec::new(),
             counted_before: None,
             frequent_texts: FrequentTexts::default(),
+            is_metered: false,
         };
         let begun = conversation.enter_database(login.database.as_deref(), output);
         (conversation, begun)
@@ -264,7 +268,10 @@ impl Conversation {
                 self.connection.end(self.server.host.connections.now_seconds());
                 self.answer_ok(output);
             }
-            Err(ref error) => answer_error(output, error),
+            Err(ref error) => {
+                self.server.host.note_refusal(&self.connection, user, error);
+                answer_error(output, error);
+            }
         }
         used.is_ok()
     }
@@ -466,7 +473,8 @@ impl Conversation {
             if is_observed {
                 let outcome = instruments::outcome(&done, |(completion, _)| completion);
                 let (class, prepared) = (None, None);
-                self.observe(&Observed { class, text: own, took, rows_sent, outcome, prepared });
+                let followed = std::mem::take(&mut self.session.executed_named);
+                self.observe(&Observed { class, text: own, took, rows_sent, outcome, prepared, followed });
             }
             if self.is_watched() {
                 let error = done.as_ref().err().map_or(0, MysqlError::number);

@@ -186,8 +186,8 @@ const ZERO: &[&str] = &[
     "option_tracker_usage:Replication Replica",
 ];
 
-/// What performance_schema may have had no room for: `Performance_schema_..._lost`. But for digests its
-/// tables are made when they are read, so that nothing is lost.
+/// What performance_schema may have had no room for: `Performance_schema_..._lost`. But for digests and
+/// prepared statements its tables are made when they are read, so that nothing is lost.
 const NEVER_LOST: &[&str] = &[
     "accounts",
     "cond_classes",
@@ -206,7 +206,6 @@ const NEVER_LOST: &[&str] = &[
     "mutex_classes",
     "mutex_instances",
     "nested_statement",
-    "prepared_statements",
     "program",
     "rwlock_classes",
     "rwlock_instances",
@@ -246,6 +245,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, SessionView<'_>)>) -> Vec
         add(&format!("Performance_schema_{what}_lost"), "0".to_owned());
     }
     add("Performance_schema_digest_lost", host.instruments.digests.lost().to_string());
+    add("Performance_schema_prepared_statements_lost", host.instruments.lost_prepared().to_string());
     for name in ZERO {
         add(name, "0".to_owned());
     }

@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use palisade_base::turn::Turn;
@@ -31,6 +31,7 @@ use tracing::error;
 use crate::compute::Compute;
 use crate::event_loop::EventLoop;
 use crate::fault::survive;
+use crate::meter::Meter;
 use crate::post::Post;
 use crate::status;
 
@@ -50,6 +51,8 @@ pub struct Task {
     compute: Arc<Compute>,
     /// Its statement computes.
     is_heavy: AtomicBool,
+    /// Of its statement.
+    meter: Meter,
 }
 
 struct Body {
@@ -91,6 +94,7 @@ impl Task {
                 event_loop: event_loop.clone(),
                 compute: compute.clone(),
                 is_heavy: AtomicBool::new(is_heavy),
+                meter: Meter::default(),
             })
         });
         let future = future(&task);
@@ -107,7 +111,9 @@ impl Task {
         let Some(Body { future, waker, held }) = &mut *body else { return self.turn.finish() };
         let mut context = Context::from_waker(waker);
         let own = heap::exchange(*held);
+        self.meter.resume();
         let polled = survive(|| future.as_mut().poll(&mut context));
+        self.meter.pause();
         *held = heap::exchange(own);
         if let Ok(Poll::Pending) = polled {
             drop(body);
@@ -216,6 +222,29 @@ pub fn may_compute() -> bool {
         }
         false
     })
+}
+
+/// What measures the statement of the calling thread's task; `None` if it polls none.
+fn of_meter<T>(ask: impl FnOnce(&Meter) -> T) -> Option<T> {
+    HERE.with_borrow(|here| here.as_ref().and_then(|here| here.task.as_ref()).map(|task| ask(&task.meter)))
+}
+
+/// The processor time of the calling task's statement is measured from here on.
+#[cold]
+pub(crate) fn start_meter() {
+    of_meter(Meter::start);
+}
+
+/// The nanoseconds that the calling task's statement has had a processor, which has ended; 0 if that was not
+/// measured.
+#[cold]
+pub(crate) fn stop_meter() -> u64 {
+    of_meter(Meter::stop).unwrap_or(0)
+}
+
+/// Where the processor time of a part of the calling task's statement is added, if it is measured.
+pub(crate) fn meter_beside() -> Option<Arc<AtomicU64>> {
+    of_meter(Meter::beside).flatten()
 }
 
 /// The statement of the calling task has ended: from now on its worker polls it again.

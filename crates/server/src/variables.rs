@@ -442,9 +442,6 @@ pub fn check_taken(id: VariableId, setting: &Setting) -> Result<(), MysqlError> 
         (sysvar::TLS_VERSION, Setting::Text(versions)) if !tls::are_versions(versions) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, versions))
         }
-        (sysvar::OPTIMIZER_TRACE, Setting::Text(switches)) if switches.contains("enabled=on") => {
-            Err(variable.not_supported(setting))
-        }
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
         (sysvar::GTID_MODE, _) => Err(mysql_error!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME)),

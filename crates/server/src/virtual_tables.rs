@@ -10,6 +10,7 @@
 //! | `stages` | stages of statements, with how far long ones have come |
 //! | `transactions` | transactions one by one, and what they took together |
 //! | `error_sums` | errors by number |
+//! | `prepared_statements` | what is prepared, and what executing it did |
 //! | `statement_sums` | what statements did together, by digest, class, session, account |
 //! | `variables` | system variables, where their values come from, status counters |
 //! | `by_session` | what sessions have set and counted |
@@ -42,6 +43,7 @@ mod memory;
 mod metadata_locks;
 mod metrics;
 mod people;
+mod prepared_statements;
 mod processes;
 pub mod questions;
 mod redo;
@@ -104,6 +106,7 @@ pub static REGISTRY: Registry<FromServer> = Registry {
         setup::TABLES,
         statements::TABLES,
         statement_sums::TABLES,
+        prepared_statements::TABLES,
         transactions::TABLES,
         stages::TABLES,
         error_sums::TABLES,

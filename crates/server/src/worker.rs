@@ -32,6 +32,7 @@ use crate::connections::Connection;
 use crate::event_loop::EventLoop;
 use crate::locality::{self, Bearings, Processors};
 use crate::login_pace::LoginPace;
+use crate::meter::measured;
 use crate::post::{Crew, Post};
 use crate::pressure::Pressure;
 use crate::reactor::Events;
@@ -332,7 +333,7 @@ impl Helpers {
     pub fn run(&self, future: TaskFuture) -> bool {
         let Some(team) = self.team.upgrade() else { return false };
         let Some(worker) = team.workers.first() else { return false };
-        Task::spawn_heavy(&worker.event_loop, &team.compute, future);
+        Task::spawn_heavy(&worker.event_loop, &team.compute, measured(future, task::meter_beside()));
         true
     }
 }

@@ -228,11 +228,14 @@ fn others_see_how_far_a_statement_has_come() {
         "SELECT COUNT(*) FROM performance_schema.events_stages_current WHERE THREAD_ID = {id} AND END_EVENT_ID IS NULL \
          AND EVENT_NAME LIKE 'stage/innodb/alter table%' AND WORK_COMPLETED BETWEEN 1 AND WORK_ESTIMATED AND TIMER_WAIT > 0"
     );
-    let mut seen = false;
+    let progress = format!("SELECT progress BETWEEN 0.01 AND 100 FROM sys.session WHERE conn_id = {id}");
+    let (mut seen, mut has_progress) = (false, false);
     while !other.has_answer() {
         seen = seen || client.value(&running) == "1";
+        has_progress = has_progress || seen && client.value(&progress) == "1";
     }
     other.answer();
-    assert!(seen);
+    assert!(seen && has_progress);
+    assert_eq!(client.value(&progress), "NULL");
     assert_eq!(client.value(&running), "0");
 }

@@ -46,6 +46,21 @@ pub enum Access {
     Lock,
 }
 
+/// A prepared statement that has a name.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedText<'a> {
+    /// Its number among all that the session has prepared.
+    pub number: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a [u8],
+    /// How long it took to prepare it.
+    pub took: Duration,
+    /// What its plan relies on.
+    pub basis: u64,
+}
+
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
@@ -260,6 +275,15 @@ pub trait Processes: Send + Sync {
 
     /// A session prepares a statement: 1461 if there are too many already.
     fn count_prepared(&self) -> SqlResult<Counted>;
+
+    /// A session has given a prepared statement a name. A number by which the server knows it, 0 if it does
+    /// not follow its executions.
+    fn follow_prepared(&self, _connection_id: u64, _named: NamedText<'_>) -> u32 {
+        0
+    }
+
+    /// The session has closed one that the server knows by that number.
+    fn forget_prepared(&self, _connection_id: u64, _number: u32) {}
 
     /// Time that only grows, since some moment.
     fn monotonic(&self) -> Duration;

@@ -158,6 +158,7 @@ impl Sql {
         let explained = self.explained(session, statement, parameters, kept).await;
         self.leave_binding(session, own);
         let mut explained = explained?;
+        session.take_decided(explained.plan());
         if explain.analyze {
             explained.split_filters();
         }

@@ -141,6 +141,7 @@ pub(crate) fn keep_planned(
     {
         // The dictionary may be newer already than it was when planning began.
         let version = planned.plan().dictionary_version;
+        prepared.rests_on(&planned.plan().tables);
         prepared.keep(Conditions::of(version, session, parameters), planned.clone());
         session.plans.planned(prepared, version);
     }

@@ -8,6 +8,7 @@
 //! | `prepare` | PREPARE, EXECUTE and DEALLOCATE PREPARE |
 //! | `profile` | how long the stages of statements take |
 
+mod optimizer_trace;
 mod prepare;
 mod profile;
 mod set;
@@ -59,7 +60,8 @@ pub struct Session {
     pub(crate) own_text: Option<Box<[u8]>>,
     /// System variables that were set, for the host: it tells clients that want to know.
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
-    /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
+    /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a
+    /// 1064.
     pub multi_statements: bool,
     /// The open transaction, if any.
     pub transaction: Option<Transaction>,
@@ -93,6 +95,13 @@ pub struct Session {
     pub commands: CommandCounts,
     /// What it has executed last, if that was sent as text and is kept: for the server, which takes it.
     pub executed: Option<Arc<crate::Prepared>>,
+    /// The prepared statement that it has executed last by its name, as the server knows it, and what its
+    /// plan relies on: for the server, which takes it.
+    pub executed_named: (u32, u64),
+    /// The number of the statement that it has prepared last.
+    pub last_prepared: u32,
+    /// What was decided for the statement that is being executed.
+    pub(crate) decided: Option<Box<palisade_plan::decisions::Decided>>,
     /// The stages of its statements are noted although `profiling` is off, for the server.
     pub notes_stages: bool,
     /// How long the stages of its last statements took, if it was ever asked to note that.
@@ -109,6 +118,8 @@ pub struct NamedStatement {
     pub counted: Counted,
     /// Bytes that the session [keeps](palisade_expr::memory::Memory::keep) for it.
     pub kept: usize,
+    /// By which the server knows it.
+    pub(crate) followed_as: u32,
 }
 
 impl Session {
@@ -143,6 +154,9 @@ impl Session {
             trace: Trace::default(),
             commands: CommandCounts::default(),
             executed: None,
+            executed_named: (0, 0),
+            last_prepared: 0,
+            decided: None,
             notes_stages: false,
             profiles: None,
             planning_gives_way: AtomicBool::new(false),
@@ -164,7 +178,12 @@ impl Session {
         dictionary: &'a Dictionary,
         parameters: &'a [Value],
     ) -> Binder<'a> {
-        Binder::new(self.binding(), host, &InformationSchema, engine, dictionary, parameters)
+        let mut binder =
+            Binder::new(self.binding(), host, &InformationSchema, engine, dictionary, parameters);
+        if self.state.variables.traces_optimizer {
+            binder.decisions = Some(self.decisions());
+        }
+        binder
     }
 
     /// One of its statements, which begins to be executed.
@@ -230,8 +249,8 @@ impl Session {
         (isolation.unwrap_or(self.state.variables.isolation), access.unwrap_or(usual))
     }
 
-    /// 1792 for what changes something, whether it would find anything to change or not, if the transaction that is open or
-    /// would be opened is READ ONLY.
+    /// 1792 for what changes something, whether it would find anything to change or not, if the transaction
+    /// that is open or would be opened is READ ONLY.
     pub(crate) fn check_writable(&self) -> SqlResult<()> {
         let access = match &self.transaction {
             Some(transaction) if self.active => transaction.access(),

@@ -103,7 +103,9 @@ impl Sql {
         if text.len() > LONG_TEXT {
             Box::pin(self.settle_to_compute(session)).await.map_err(|error| self.fail(session, error))?;
         }
-        if let Some((prepared, parameters, next)) = session.plans.clone().of_text(session, text)
+        let is_traced = session.state.variables.traces_optimizer;
+        if !is_traced
+            && let Some((prepared, parameters, next)) = session.plans.clone().of_text(session, text)
             && (next.is_none() || session.multi_statements)
         {
             let run = Run {
@@ -151,6 +153,9 @@ impl Sql {
         session.own_text = has_own_plans.then(|| text.into());
         let result = self.run(session, run, sink).await;
         session.own_text = None;
+        if session.state.variables.traces_optimizer {
+            session.keep_trace(&statement, next.and_then(|next| text.get(..next)).unwrap_or(text));
+        }
         Ok((result?, next))
     }
 
@@ -328,7 +333,11 @@ impl Sql {
             hints: &prepared.hints,
             is_text: false,
         };
-        self.run(session, run, sink).await
+        let result = self.run(session, run, sink).await;
+        if session.state.variables.traces_optimizer {
+            session.keep_trace(&prepared.statement, prepared.text());
+        }
+        result
     }
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
@@ -513,14 +522,19 @@ impl Sql {
             return Ok(None);
         }
         // What LOCK TABLES forbids is found out by planning.
-        let kept = prepared.filter(|_| session.locks.is_none());
+        let is_traced = session.state.variables.traces_optimizer;
+        let kept = prepared.filter(|_| session.locks.is_none() && !is_traced);
         let version = self.engine.dictionary_version();
         let found = kept.and_then(|prepared| prepared.plan(version, session, parameters));
         if let Some(found) = found.filter(|found| self.is_right_for(found.plan(), session, parameters)) {
             self.check_accesses(session, found.plan())?;
             return Ok(Some(found));
         }
-        self.plan_anew(session, statement, parameters, prepared)
+        let planned = self.plan_anew(session, statement, parameters, prepared)?;
+        if let Some(planned) = planned.as_ref().filter(|_| is_traced) {
+            session.take_decided(planned.plan());
+        }
+        Ok(planned)
     }
 
     /// Whether a plan that was made for an execution with other values is right for this one, too.

@@ -7,6 +7,7 @@
 
 use palisade_base::error_catalogue::{ER_INVALID_USE_OF_NULL, ER_STD_INVALID_ARGUMENT};
 use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::number::parse_f64;
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{CollationId, SqlType, Value};
 
@@ -173,8 +174,11 @@ fn format_time(cx: &mut Context<'_>, values: &[Value], a: &[Expr], _: &Expr) -> 
         (1e3, "ns"),
     ];
     let text = first(cx, values, a)?;
-    // What is no number is 0, without a warning.
-    let picoseconds = cx.to_f64(values.at(0)?.as_ref()).unwrap_or(0.0);
+    // Of a text counts what it begins with, without a warning.
+    let picoseconds = match values.at(0)? {
+        Value::Bytes(text) => parse_f64(text).value,
+        number => cx.to_f64(number.as_ref()).unwrap_or(0.0),
+    };
     let unit = UNITS.iter().find(|(size, _)| picoseconds >= *size);
     Ok(Value::bytes(match unit {
         Some((size, name)) => format!("{} {name}", (picoseconds / size * 100.0).round() / 100.0),

@@ -314,6 +314,10 @@ impl Binder<'_> {
                 })
                 .collect();
             self.cacheable = false;
+            if table.is_called("information_schema", "OPTIMIZER_TRACE") {
+                // What reads traces leaves none.
+                self.decisions = None;
+            }
             if table.is_called("information_schema", "PROFILING") {
                 let (what, instead) = ("INFORMATION_SCHEMA.PROFILING", "Performance Schema");
                 self.warn(mysql_error!(ER_WARN_DEPRECATED_SYNTAX, what, instead));

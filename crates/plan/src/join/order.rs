@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::planned::{Conjunct, Equality, Planned, Pool, Shape, TableSet, take_within};
+use super::recorded::Weighing;
 use super::{Hashing, Planning, UNITS_A_CANDIDATE, Want, cost, hash_cost, hash_startup, hashed, nested_cost};
 use crate::JoinKind;
 use crate::logical::JoinTree;
@@ -521,13 +522,24 @@ impl<'g, 'p, 'a, 't> Graph<'g, 'p, 'a, 't> {
         let cost = cost + departure(false);
         let mut best = (weigh(startup, cost), way);
         let may_hash = self.planning.may_hash(left_tables, right_tables);
-        if may_hash && edges().any(|edge| equality(edge).is_some()) {
+        let may_hash = may_hash && edges().any(|edge| equality(edge).is_some());
+        if may_hash {
             let hashed = weigh(hash_startup(left, right), hash_cost(left, right, rows) + departure(true));
             if hashed < best.0 {
                 best = (hashed, Way::Hashed);
             }
         }
         let (weight, way) = best;
+        self.planning.record_join(|| Weighing {
+            left: left_tables,
+            right: right_tables,
+            kind: JoinKind::Inner,
+            rows,
+            nested_cost: cost,
+            hash_cost: may_hash.then(|| hash_cost(left, right, rows) + departure(true)),
+            hashes: matches!(way, Way::Hashed),
+            is_dearer: weight >= least,
+        });
         if weight >= least {
             return None;
         }

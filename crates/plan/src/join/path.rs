@@ -84,13 +84,17 @@ impl<'t> Planning<'_, '_, 't> {
         } else {
             cost
         };
+        let weighed = (leaf, &reading, &*candidates, number);
         if let Some(union) = self.union(leaf, &reading, found, wanted, least) {
+            self.record_paths(weighed, (found, wanted), Some(("index_merge_union", &union)));
             return union;
         }
         let common = self.intersection(leaf, &reading, &candidates, (found, wanted, least));
         if let Some(common) = common {
+            self.record_paths(weighed, (found, wanted), Some(("index_merge_intersection", &common)));
             return common;
         }
+        self.record_paths(weighed, (found, wanted), None);
         let chosen = candidates.swap_remove(number);
         let (found, examined) = match chosen.access.loose {
             Some(_) => {
@@ -505,7 +509,7 @@ pub(super) struct Candidate {
     pub(super) rows: f64,
     /// They were counted in the index.
     pub(super) is_looked_at: bool,
-    ordered: bool,
+    pub(super) ordered: bool,
     /// Its ranges depend on tables whose rows are in place.
     pub(super) parameterised: bool,
     /// It looks for one column, and for each value of it but once.

@@ -49,6 +49,11 @@ impl TableSet {
         self.0 == 0
     }
 
+    /// A bit for each, by its place.
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
     /// Whether they have a table in common.
     pub(super) fn meets(self, other: TableSet) -> bool {
         self.0 & other.0 != 0

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use palisade_catalog::Value;
+use palisade_observe::histogram::{BUCKETS, bounds_ps};
 use palisade_sql::{InternalSession, SqlResult};
 use serde_json::{Map, Number, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -83,6 +84,13 @@ static SLOW: &[List] = &[
         ],
     },
     List {
+        name: "slowest",
+        query: "SELECT h.THREAD_ID, h.CURRENT_SCHEMA, LEFT(h.SQL_TEXT, 1000), h.TIMER_WAIT / 1000000000, h.LOCK_TIME / 1000000000, \
+                h.ROWS_EXAMINED, h.ROWS_SENT, h.MYSQL_ERRNO FROM performance_schema.events_statements_history h \
+                WHERE h.SQL_TEXT IS NOT NULL ORDER BY h.TIMER_WAIT DESC LIMIT 20",
+        columns: &["id", "schema", "text", "took", "locked", "examined", "sent", "error"],
+    },
+    List {
         name: "indexes",
         query: "SELECT OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, COUNT_FETCH, COUNT_INSERT, COUNT_UPDATE, COUNT_DELETE \
                 FROM performance_schema.table_io_waits_summary_by_index_usage \
@@ -122,9 +130,18 @@ pub(super) async fn now(server: &Arc<Server>) -> SqlResult<String> {
         "version": server.host.version(),
         "micros": variables::unix_micros(),
         "status": counters,
+        "latency": latency(server),
     });
     add_lists(server, NOW, &mut answer).await?;
     Ok(answer.to_string())
+}
+
+/// The times of all statements so far, in buckets: of each that is not empty its number, how many statements
+/// it has, and its end in milliseconds.
+fn latency(server: &Server) -> Vec<Json> {
+    let counts = server.host.instruments.digests.all();
+    let taken = (0..BUCKETS).filter(|bucket| counts.of(*bucket) > 0);
+    taken.map(|bucket| json!([bucket, counts.of(bucket), bounds_ps(bucket).1 as f64 / 1e9])).collect()
 }
 
 /// What the page asks for every ten seconds.

@@ -7,6 +7,7 @@ use palisade_base::MysqlError;
 use palisade_expr::warning::{Level, Warnings};
 use palisade_observe::class::{self, Class};
 use palisade_observe::digests::{Digest, Memo, RowId};
+use palisade_observe::prepared::Slot;
 use palisade_observe::session::{Ended, Event, Failure, Keep, KeepTransactions, SessionEvents};
 use palisade_observe::sums::{Done, Number};
 use palisade_observe::transaction::Trace;
@@ -22,6 +23,7 @@ use super::{Instruments, nanos_of, stages};
 use crate::connections::Connection;
 use crate::query_logs;
 use crate::session::Conversation;
+use crate::task;
 
 /// What a client has asked for, which has been done.
 pub(crate) struct Observed<'a> {
@@ -37,6 +39,8 @@ pub(crate) struct Observed<'a> {
     pub(crate) outcome: Result<Option<&'a Completion>, &'a MysqlError>,
     /// What was executed, if it was prepared before.
     pub(crate) prepared: Option<&'a Prepared>,
+    /// The prepared statement that it executed, and what that's plan relies on; 0 if it is not followed.
+    pub(crate) followed: (Slot, u64),
 }
 
 /// The outcome of a statement, for [`Observed`].
@@ -76,7 +80,7 @@ fn class_of(command: Option<Command>) -> Class {
 
 /// Statements with passwords in their texts, or with statements of their own.
 #[inline]
-fn may_have_secrets(command: Option<Command>, text: &[u8]) -> bool {
+pub(super) fn may_have_secrets(command: Option<Command>, text: &[u8]) -> bool {
     const WORDS: [&[u8]; 2] = [b"IDENTIFIED", b"PASSWORD"];
     match command {
         Some(command) => matches!(
@@ -176,7 +180,7 @@ fn count(done: &mut Done, session: &mut Session, observed: &Observed<'_>) {
 const LONG_TEXT: usize = 1 << 16;
 
 /// As much of a text as is looked through for secrets: all that is kept of it, whatever its length.
-fn head<'a>(instruments: &Instruments, text: &'a [u8]) -> &'a [u8] {
+pub(super) fn head<'a>(instruments: &Instruments, text: &'a [u8]) -> &'a [u8] {
     text.get(..instruments.keep.text.max(LONG_TEXT)).unwrap_or(text)
 }
 
@@ -408,11 +412,17 @@ impl Conversation {
         self.session.notes_stages = self.server.host.instruments.setup.notes_stages();
         self.session.trace.listen(is_traced && self.connection.is_instrumented());
         self.connection.begins_statement(self.server.host.instruments.ns_of(begun));
+        if self.server.host.instruments.setup.consumers().has(Consumers::CPU) {
+            self.is_metered = true;
+            task::start_meter();
+        }
     }
 
     /// It has ended.
     #[inline(never)]
     pub(crate) fn observe(&mut self, observed: &Observed<'_>) {
+        let cpu_ns = if self.is_metered { task::stop_meter() } else { 0 };
+        self.is_metered = false;
         let Conversation { server, connection, session, frequent_texts, .. } = self;
         let instruments = &server.host.instruments;
         let began_ns = connection.ends_statement();
@@ -427,6 +437,7 @@ impl Conversation {
         count_errors(instruments, connection, session, (observed, ended_ns));
         let mut done = Done::new(if is_timed { took_ns } else { 0 }, ended_ns);
         count(&mut done, session, observed);
+        done.set(Number::CpuTime, cpu_ns);
         if !is_enabled || !connection.is_instrumented() {
             return tell_transactions(instruments, connection, &mut session.trace, (began_ns, ended_ns));
         }
@@ -455,6 +466,7 @@ impl Conversation {
             digest: None,
             schema,
             source: 0,
+            prepared: observed.followed,
             failure: failure.as_ref(),
             stages: &stages,
             info,
@@ -508,6 +520,7 @@ impl Conversation {
             rows_sent: 0,
             outcome: error.map_or(Ok(None), Err),
             prepared: None,
+            followed: (0, 0),
         });
     }
 }

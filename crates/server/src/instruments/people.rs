@@ -15,6 +15,9 @@ use parking_lot::Mutex;
 
 use crate::connections::Connection;
 
+/// As long as there are no more accounts, also those are noted of which no client has ever logged in.
+const MOST_ACCOUNTS: usize = 10_000;
+
 /// A user and a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AccountKey {
@@ -127,6 +130,25 @@ impl People {
             noted.enter(key);
         }
         *known_as = key;
+    }
+
+    /// A client that claims to be that was refused with an error of that number, which is counted if
+    /// `counts`.
+    pub fn refuse(&self, key: &AccountKey, number: u16, now_ns: u64, counts: bool) {
+        let mut noted = self.noted.lock();
+        let is_known = noted.accounts.contains_key(key);
+        if !is_known && noted.accounts.len() >= MOST_ACCOUNTS {
+            // Clients may claim to be anything: no more names are kept for them.
+            if counts {
+                noted.rest.errors.add(number, now_ns);
+            }
+            return;
+        }
+        noted.enter(key);
+        noted.leave(key);
+        if counts {
+            noted.accounts.entry(key.clone()).or_default().tally.errors.add(number, now_ns);
+        }
     }
 
     /// TRUNCATE of a table of sums of that family.

@@ -8,6 +8,7 @@
 //!    │   ├─ events_stages_current ─ events_stages_history, events_stages_history_long
 //!    │   ├─ events_statements_current ─ events_statements_history, events_statements_history_long
 //!    │   └─ events_transactions_current ─ events_transactions_history, events_transactions_history_long
+//!    ├─ events_statements_cpu
 //!    └─ statements_digest
 //! ```
 
@@ -60,6 +61,8 @@ impl Consumers {
     pub const STAGE_LONG: Consumers = Consumers(1 << 11);
     /// The same of waits.
     const WAITS: [Consumers; 3] = [Consumers(1 << 12), Consumers(1 << 13), Consumers(1 << 14)];
+    /// The processor time of statements is measured.
+    pub const CPU: Consumers = Consumers(1 << 15);
 
     /// Whether that is among them.
     #[inline]
@@ -88,25 +91,24 @@ impl Consumers {
     }
 }
 
-/// The consumers of MySQL, with their bits. Those of events that no instrument makes are enabled in vain; the
-/// one that is not known here cannot be.
-pub const CONSUMERS: [(&str, Option<Consumers>); 16] = [
-    ("events_stages_current", Some(Consumers::STAGE_CURRENT)),
-    ("events_stages_history", Some(Consumers::STAGE_HISTORY)),
-    ("events_stages_history_long", Some(Consumers::STAGE_LONG)),
-    ("events_statements_cpu", None),
-    ("events_statements_current", Some(Consumers::CURRENT)),
-    ("events_statements_history", Some(Consumers::HISTORY)),
-    ("events_statements_history_long", Some(Consumers::LONG)),
-    ("events_transactions_current", Some(Consumers::TRANSACTION_CURRENT)),
-    ("events_transactions_history", Some(Consumers::TRANSACTION_HISTORY)),
-    ("events_transactions_history_long", Some(Consumers::TRANSACTION_LONG)),
-    ("events_waits_current", Some(Consumers::WAITS[0])),
-    ("events_waits_history", Some(Consumers::WAITS[1])),
-    ("events_waits_history_long", Some(Consumers::WAITS[2])),
-    ("global_instrumentation", Some(Consumers::GLOBAL)),
-    ("thread_instrumentation", Some(Consumers::THREAD)),
-    ("statements_digest", Some(Consumers::DIGEST)),
+/// The consumers of MySQL, with their bits. Those of events that no instrument makes are enabled in vain.
+pub const CONSUMERS: [(&str, Consumers); 16] = [
+    ("events_stages_current", Consumers::STAGE_CURRENT),
+    ("events_stages_history", Consumers::STAGE_HISTORY),
+    ("events_stages_history_long", Consumers::STAGE_LONG),
+    ("events_statements_cpu", Consumers::CPU),
+    ("events_statements_current", Consumers::CURRENT),
+    ("events_statements_history", Consumers::HISTORY),
+    ("events_statements_history_long", Consumers::LONG),
+    ("events_transactions_current", Consumers::TRANSACTION_CURRENT),
+    ("events_transactions_history", Consumers::TRANSACTION_HISTORY),
+    ("events_transactions_history_long", Consumers::TRANSACTION_LONG),
+    ("events_waits_current", Consumers::WAITS[0]),
+    ("events_waits_history", Consumers::WAITS[1]),
+    ("events_waits_history_long", Consumers::WAITS[2]),
+    ("global_instrumentation", Consumers::GLOBAL),
+    ("thread_instrumentation", Consumers::THREAD),
+    ("statements_digest", Consumers::DIGEST),
 ];
 
 /// Those that are enabled when a server begins.
@@ -245,14 +247,13 @@ impl Setup {
     }
 
     /// Whether a consumer is enabled, which may be in vain.
-    pub fn is_enabled(&self, consumer: Option<Consumers>) -> bool {
-        consumer.is_some_and(|consumer| Consumers(self.enabled.load(Ordering::Relaxed)).has(consumer))
+    pub fn is_enabled(&self, consumer: Consumers) -> bool {
+        Consumers(self.enabled.load(Ordering::Relaxed)).has(consumer)
     }
 
     /// Whether a consumer is enabled, and those above it.
-    pub fn counts(&self, consumer: Option<Consumers>) -> bool {
-        let effective = Consumers(self.enabled.load(Ordering::Relaxed)).effective();
-        consumer.is_some_and(|consumer| effective.has(consumer))
+    pub fn counts(&self, consumer: Consumers) -> bool {
+        Consumers(self.enabled.load(Ordering::Relaxed)).effective().has(consumer)
     }
 
     /// Enables a consumer or disables it; whether that was a change.

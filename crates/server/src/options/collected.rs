@@ -36,10 +36,7 @@ pub fn find(name: &str, value: Option<&str>) -> Option<Result<Collected, String>
     let Some(on) = switch(word) else {
         return Some(Err(format!("option '{name}' is ON or OFF, and not '{word}'")));
     };
-    Some(match consumer {
-        Some(consumer) => Ok(Collected::Consumer(*consumer, on)),
-        None => Err(format!("option '{name}' is ignored: nothing is collected for it")),
-    })
+    Some(Ok(Collected::Consumer(*consumer, on)))
 }
 
 fn switch(word: &str) -> Option<bool> {

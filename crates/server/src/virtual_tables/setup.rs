@@ -55,19 +55,13 @@ fn change_consumer(source: &Source<'_>, change: &Change<'_>) -> Changed {
     let Change::Update { row, column: 1, value } = change else { return Changed::Refused };
     let name = shown(row.first());
     let Some((_, consumer)) = CONSUMERS.iter().find(|(known, _)| *known == name) else { return Changed::No };
-    match consumer {
-        None if is_yes(value) => Changed::Refused,
-        None => Changed::No,
-        Some(consumer) => {
-            let setup = &source.host.instruments.setup;
-            let was_on = setup.is_on();
-            let is_change = setup.enable(*consumer, is_yes(value));
-            if !was_on && setup.is_on() {
-                source.host.connections.observe_anew();
-            }
-            changed(is_change)
-        }
+    let setup = &source.host.instruments.setup;
+    let was_on = setup.is_on();
+    let is_change = setup.enable(*consumer, is_yes(value));
+    if !was_on && setup.is_on() {
+        source.host.connections.observe_anew();
     }
+    changed(is_change)
 }
 
 fn change_instrument(source: &Source<'_>, change: &Change<'_>) -> Changed {

@@ -149,7 +149,9 @@ pub(super) fn lossy(bytes: &[u8]) -> Value {
 
 /// What a digest is told by, in hexadecimal digits.
 pub(super) fn shown_hash(digest: &palisade_observe::digests::Digest) -> Value {
-    text(digest.hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    let digit = |half: u8| char::from_digit(u32::from(half), 16);
+    let digits = digest.hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    text(digits.filter_map(digit).collect::<String>())
 }
 
 fn schema_of(row: &DigestRow) -> Value {

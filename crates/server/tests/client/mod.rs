@@ -250,6 +250,12 @@ impl Client {
         self.read()
     }
 
+    /// Sends a command that has no answer.
+    pub fn order(&mut self, payload: &[u8]) {
+        self.sequence = 0;
+        self.write(payload);
+    }
+
     /// Executes a statement.
     pub fn query(&mut self, text: &str) -> Answer {
         self.send(text);

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use super::{CAPABILITIES, Client};
 
@@ -116,6 +117,34 @@ impl Process {
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// SIGHUP.
+    pub fn hang_up(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+    }
+
+    /// Starts it over `datadir` with an error log in a file: waits until it accepts connections.
+    pub fn start_with_error_log(datadir: &Path, error_log: &Path, options: &[&str]) -> Process {
+        let free =
+            std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .arg("--no-defaults")
+            .arg(format!("--datadir={}", datadir.display()))
+            .arg(format!("--port={}", free.port()))
+            .arg(format!("--log-error={}", error_log.display()))
+            .args(["--socket=", "--innodb-buffer-pool-size=16M"])
+            .args(options)
+            .spawn()
+            .unwrap();
+        let process = Process { child, address: free, lines: channel().1 };
+        let give_up = Instant::now() + Duration::from_secs(60);
+        while std::net::TcpStream::connect(free).is_err() {
+            assert!(Instant::now() < give_up, "it does not start: {}", error_log.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        process
     }
 
     /// SIGTERM; how it ended, and what it printed.

@@ -3,16 +3,7 @@
 use std::fmt::Write as _;
 
 use palisade_expr::{Expr, Node};
-use palisade_plan::cost;
-
-/// Nanoseconds of [`cost`] that EXPLAIN shows as 1: a row of a table that is read in order is 0.1, as in
-/// MySQL.
-const SHOWN_UNIT: f64 = cost::ROW_IN_ORDER * 10.0;
-
-/// A cost as EXPLAIN shows it.
-pub(super) fn shown_cost(cost: f64) -> f64 {
-    cost / SHOWN_UNIT
-}
+pub(super) use palisade_plan::cost::shown as shown_cost;
 
 /// An expression as FORMAT=TREE writes it: columns by table and name, without quotes where none are needed.
 pub(super) fn short(expr: &Expr) -> String {

@@ -5,10 +5,12 @@
 //! differ, too. A session finds the plan that is right for it at each execution by comparing, not by trusting
 //! what was right when it prepared the statement: it may have changed its default database since.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use palisade_base::checksum::crc32c;
 use palisade_catalog::{CollationId, Value};
+use palisade_engine::Table;
 use palisade_expr::mode::SqlMode;
 use palisade_observe::digests::Memo;
 use palisade_parser::ast::{Into, Statement};
@@ -46,6 +48,8 @@ pub struct Prepared {
     plans: Mutex<SmallVec<[CachedPlan; 1]>>,
     /// Where its executions are counted.
     pub observed: Memo,
+    /// See [`basis`](Self::basis).
+    basis: AtomicU64,
 }
 
 /// A plan, and what it depends on.
@@ -178,6 +182,7 @@ impl Prepared {
             weight: AtomicUsize::new(0),
             plans: Mutex::default(),
             observed: Memo::default(),
+            basis: AtomicU64::new(0),
         };
         prepared.weigh();
         prepared
@@ -195,6 +200,7 @@ impl Prepared {
             weight: AtomicUsize::new(0),
             plans: Mutex::default(),
             observed: Memo::default(),
+            basis: AtomicU64::new(self.basis()),
         };
         prepared.weigh();
         prepared
@@ -203,6 +209,26 @@ impl Prepared {
     /// Its text.
     pub fn text(&self) -> &[u8] {
         self.key.get(..self.text_length).unwrap_or(&self.key)
+    }
+
+    /// A number of the definitions that its last plan relies on: another one when they have changed. 0 before
+    /// it was planned, and of a statement that has no plan.
+    #[inline]
+    pub fn basis(&self) -> u64 {
+        self.basis.load(Ordering::Relaxed)
+    }
+
+    /// A plan of it relies on the definitions of these tables. Those of texts are not looked at: their
+    /// executions are not told apart.
+    pub(crate) fn rests_on(&self, tables: &[Arc<Table>]) {
+        if self.is_of_text() || tables.is_empty() {
+            return;
+        }
+        let add = |basis: u64, table: &Arc<Table>| {
+            let definition = u64::from(crc32c(&table.def().to_bytes()));
+            basis.rotate_left(7).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (table.def().id << 32) ^ definition
+        };
+        self.basis.store(tables.iter().fold(1, add), Ordering::Relaxed);
     }
 
     /// Whether its parameters are constants of a text that was sent to be executed.

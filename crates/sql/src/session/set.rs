@@ -77,6 +77,9 @@ impl Sql {
         }
         let autocommit = session.state.variables.autocommit;
         self.host().set_variable(session, scope, &name, value)?;
+        if scope == services::Scope::Session {
+            session.follow_trace_settings(variable);
+        }
         if session.state.variables.autocommit && !autocommit {
             // Turning it on commits.
             let committed = session.refuse_in_branch();

@@ -9,6 +9,7 @@
 //! | [`columns`] | COLUMNS and its extensions |
 //! | [`indexes`] | STATISTICS |
 //! | `constraints` | keys, foreign keys, CHECK |
+//! | `optimizer_trace` | OPTIMIZER_TRACE |
 //! | `profiling` | PROFILING |
 //! | `storage`, `innodb_indexes`, `innodb_columns`, `compression` | INNODB_..., FILES |
 //! | `units` | ST_UNITS_OF_MEASURE |
@@ -27,6 +28,7 @@ mod constraints;
 pub mod indexes;
 mod innodb_columns;
 mod innodb_indexes;
+mod optimizer_trace;
 mod profiling;
 mod schemas;
 mod storage;
@@ -64,6 +66,7 @@ pub static REGISTRY: Registry<FromDictionary> = Registry {
         columns::TABLES,
         indexes::TABLES,
         constraints::TABLES,
+        optimizer_trace::TABLES,
         profiling::TABLES,
         storage::TABLES,
         innodb_indexes::TABLES,

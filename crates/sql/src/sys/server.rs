@@ -53,8 +53,8 @@ view! {
     mod ps_check_lost_instrumentation = "sys"."ps_check_lost_instrumentation" alone {
         variable_name: varchar(64) in utf8mb4_0900_ai_ci not null => "s.VARIABLE_NAME",
         variable_value: varchar(1024) in utf8mb4_0900_ai_ci => "s.VARIABLE_VALUE",
-    } from "performance_schema.global_status s WHERE s.VARIABLE_NAME LIKE _utf8mb4'perf%lost' AND \
-        s.VARIABLE_VALUE > 0"
+    } from "performance_schema.global_status s WHERE IF(s.VARIABLE_NAME LIKE _utf8mb4'perf%lost', \
+        s.VARIABLE_VALUE, 0) > 0"
 }
 
 /// The table of the schema.

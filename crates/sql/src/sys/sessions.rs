@@ -17,7 +17,7 @@ view! {
         current_statement: longtext in utf8mb4_0900_ai_ci => statement "t.PROCESSLIST_INFO",
         execution_engine: enum("PRIMARY", "SECONDARY") in utf8mb4_0900_ai_ci => "t.EXECUTION_ENGINE",
         statement_latency: varchar(11) | bigint_unsigned => time "IF(s.END_EVENT_ID IS NULL, s.TIMER_WAIT, NULL)",
-        progress: decimal(26, 2) => "CAST(NULL AS DECIMAL(26, 2))",
+        progress: decimal(26, 2) => "IF(s.END_EVENT_ID IS NULL, ROUND(100 * (g.WORK_COMPLETED / g.WORK_ESTIMATED), 2), NULL)",
         lock_latency: varchar(11) | bigint_unsigned => time "s.LOCK_TIME",
         cpu_latency: varchar(11) | bigint_unsigned => time "s.CPU_TIME",
         rows_examined: bigint_unsigned => "s.ROWS_EXAMINED",
@@ -38,7 +38,7 @@ view! {
         pid: varchar(1024) in utf8mb4_bin => "p.ATTR_VALUE",
         program_name: varchar(1024) in utf8mb4_bin => "n.ATTR_VALUE",
     } from "performance_schema.threads t LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID \
-        = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
+        = t.THREAD_ID LEFT JOIN performance_schema.events_stages_current g ON g.THREAD_ID = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
         JOIN performance_schema.events_transactions_current x ON x.THREAD_ID = t.THREAD_ID LEFT \
         JOIN sys.x$memory_by_thread_by_current_bytes m ON m.thread_id = t.THREAD_ID LEFT JOIN \
         performance_schema.session_connect_attrs p ON p.PROCESSLIST_ID = t.PROCESSLIST_ID AND p.ATTR_NAME = \
@@ -60,7 +60,7 @@ view! {
         current_statement: longtext in utf8mb4_0900_ai_ci => statement "t.PROCESSLIST_INFO",
         execution_engine: enum("PRIMARY", "SECONDARY") in utf8mb4_0900_ai_ci => "t.EXECUTION_ENGINE",
         statement_latency: varchar(11) | bigint_unsigned => time "IF(s.END_EVENT_ID IS NULL, s.TIMER_WAIT, NULL)",
-        progress: decimal(26, 2) => "CAST(NULL AS DECIMAL(26, 2))",
+        progress: decimal(26, 2) => "IF(s.END_EVENT_ID IS NULL, ROUND(100 * (g.WORK_COMPLETED / g.WORK_ESTIMATED), 2), NULL)",
         lock_latency: varchar(11) | bigint_unsigned => time "s.LOCK_TIME",
         cpu_latency: varchar(11) | bigint_unsigned => time "s.CPU_TIME",
         rows_examined: bigint_unsigned => "s.ROWS_EXAMINED",
@@ -81,7 +81,7 @@ view! {
         pid: varchar(1024) in utf8mb4_bin => "p.ATTR_VALUE",
         program_name: varchar(1024) in utf8mb4_bin => "n.ATTR_VALUE",
     } from "performance_schema.threads t LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID \
-        = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
+        = t.THREAD_ID LEFT JOIN performance_schema.events_stages_current g ON g.THREAD_ID = t.THREAD_ID LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID LEFT \
         JOIN performance_schema.events_transactions_current x ON x.THREAD_ID = t.THREAD_ID LEFT \
         JOIN sys.x$memory_by_thread_by_current_bytes m ON m.thread_id = t.THREAD_ID LEFT JOIN \
         performance_schema.session_connect_attrs p ON p.PROCESSLIST_ID = t.PROCESSLIST_ID AND p.ATTR_NAME = \

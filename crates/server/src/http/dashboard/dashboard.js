@@ -20,6 +20,20 @@ const rate = (names) => (now, before) => {
 const level = (...names) => (now) => value(names, now);
 const lag = (ahead, behind) => (now) => Math.max(0, value([ahead], now) - value([behind], now));
 
+// The time that this part of the statements of the last second stayed below, in milliseconds.
+const quantile = (part) => (now, before) => {
+  if (!before) return null;
+  const earlier = new Map(before.latency.map(([bucket, times]) => [bucket, times]));
+  const grown = now.latency.map(([bucket, times, ms]) => [times - (earlier.get(bucket) ?? 0), ms]).filter(([times]) => times > 0);
+  const wanted = part * grown.reduce((sum, [times]) => sum + times, 0);
+  let sum = 0;
+  for (const [times, ms] of grown) {
+    sum += times;
+    if (sum >= wanted) return ms;
+  }
+  return null;
+};
+
 const READS = ["Com_select"];
 const WRITES = ["Com_insert", "Com_update", "Com_delete", "Com_replace", "Com_load", "Com_insert_select", "Com_replace_select",
   "Com_update_multi", "Com_delete_multi"];
@@ -62,6 +76,7 @@ const TILES = [
 
 const CHARTS = [
   ["Statements a second", count, [["all", rate(["Questions"])], ["reads", rate(READS)], ["writes", rate(WRITES)]]],
+  ["Time of a statement", time, [["half", quantile(0.5)], ["95 %", quantile(0.95)], ["99 %", quantile(0.99)]]],
   ["Redo log: what lies between", bytes, [
     ["reserved and durable", lag("Innodb_redo_log_current_lsn", "Innodb_redo_log_flushed_to_disk_lsn")],
     ["durable and checkpoint", lag("Innodb_redo_log_flushed_to_disk_lsn", "Innodb_redo_log_checkpoint_lsn")],
@@ -79,7 +94,8 @@ const CHARTS = [
   ["Network, a second", bytes, [["sent", rate(["Bytes_sent"])], ["received", rate(["Bytes_received"])]]],
 ];
 
-const cell = (text, kind) => ({ text: text == null ? "" : String(text), kind });
+const cell = (text, kind, more) => ({ text: text == null ? "" : String(text), kind, more });
+const opened = new Set(); // statements whose samples are shown
 const TABLES = {
   running: {
     heads: ["Id", "Account", "Schema", "Command", "Seconds", "State", "Statement"],
@@ -95,9 +111,16 @@ const TABLES = {
   },
   statements: {
     heads: ["Schema", "Statement", "Times", "Seconds in all", "Mean", "95 %", "99 %", "Longest", "Rows read", "Rows sent", "Errors"],
-    row: (it) => [cell(it.schema), cell(it.digest, "text"), cell(count(it.count), "number"), cell(it.seconds.toFixed(2), "number"),
+    row: (it) => [cell(it.schema), cell(it.digest, "text", it.sample), cell(count(it.count), "number"), cell(it.seconds.toFixed(2), "number"),
       cell(time(it.mean), "number"), cell(time(it.p95), "number"), cell(time(it.p99), "number"), cell(time(it.most), "number"),
       cell(count(it.examined), "number"), cell(count(it.sent), "number"), cell(count(it.errors), "number")],
+    none: "No statement has ended yet.",
+  },
+  slowest: {
+    heads: ["Session", "Schema", "Statement", "Took", "Waited for locks", "Rows read", "Rows sent", "Error"],
+    row: (it) => [cell(it.id, "number"), cell(it.schema), cell(it.text, "text"), cell(time(it.took), "number"),
+      cell(time(it.locked), "number"), cell(count(it.examined), "number"), cell(count(it.sent), "number"),
+      cell(it.error || "", "number")],
     none: "No statement has ended yet.",
   },
   indexes: {
@@ -178,6 +201,17 @@ function drawNumbers() {
   }
 }
 
+// A cell; what there is more to it is shown when it is opened, and stays so when the table is drawn anew.
+function filled({ text, kind, more }) {
+  if (more == null) return element("td", text, kind);
+  const made = element("td", undefined, kind), details = element("details");
+  details.open = opened.has(text);
+  details.addEventListener("toggle", () => details.open ? opened.add(text) : opened.delete(text));
+  details.append(element("summary", text), element("pre", more));
+  made.append(details);
+  return made;
+}
+
 function drawTable(name, rows) {
   const { heads, row, none } = TABLES[name];
   const head = element("thead"), body = element("tbody"), line = element("tr");
@@ -187,9 +221,9 @@ function drawTable(name, rows) {
     line.append(made);
   }
   head.append(line);
-  for (const it of rows) {
+  for (const cells of rows.map(row)) {
     const line = element("tr");
-    for (const { text, kind } of row(it)) line.append(element("td", text, kind));
+    for (const it of cells) line.append(filled(it));
     body.append(line);
   }
   if (rows.length === 0) {
@@ -241,7 +275,7 @@ async function everyTenSeconds() {
   if (!paused) {
     try {
       const slow = await ask("/slow.json");
-      for (const name of ["statements", "indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
+      for (const name of ["statements", "slowest", "indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
     } catch { /* the other request says so */ }
   }
   setTimeout(everyTenSeconds, 10000);

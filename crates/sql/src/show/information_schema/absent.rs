@@ -15,7 +15,6 @@ pub(super) static TABLES: Tables = &[
     Definition::empty(&triggers::DECL),
     Definition::empty(&view_routine_usage::DECL),
     Definition::empty(&view_table_usage::DECL),
-    Definition::empty(&optimizer_trace::DECL),
 ];
 
 virtual_table! {
@@ -190,15 +189,6 @@ virtual_table! {
         TABLE_CATALOG: varchar(64) in utf8mb3_bin not null,
         TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null,
         TABLE_NAME: varchar(64) in utf8mb3_bin not null,
-    }
-}
-
-virtual_table! {
-    mod optimizer_trace = "information_schema"."OPTIMIZER_TRACE" {
-        QUERY: varchar(65535) not null default "",
-        TRACE: varchar(65535) not null default "",
-        MISSING_BYTES_BEYOND_MAX_MEM_SIZE: int not null default "",
-        INSUFFICIENT_PRIVILEGES: bool not null default "",
     }
 }
 
