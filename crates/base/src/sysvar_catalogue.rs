@@ -764,7 +764,7 @@ system_variables! {
     TRANSACTION_PREALLOC_SIZE = "transaction_prealloc_size", Both, dynamic, uint(4096, 1024, 131072, Bytes, 1024), COMPATIBLE;
     TRANSACTION_READ_ONLY = "transaction_read_only", Both, dynamic, bool(false), "Whether new transactions are read-only.";
     UNIQUE_CHECKS = "unique_checks", Both, dynamic, bool(true), "No effect: unique keys are always checked.";
-    UPDATABLE_VIEWS_WITH_LIMIT = "updatable_views_with_limit", Both, dynamic, one_of(&["NO", "YES"], 1), "No effect: there are no views yet.";
+    UPDATABLE_VIEWS_WITH_LIMIT = "updatable_views_with_limit", Both, dynamic, one_of(&["NO", "YES"], 1), "No effect: LIMIT may be said of any view.";
     USE_SECONDARY_ENGINE = "use_secondary_engine", Session, dynamic, one_of(&["OFF", "ON", "FORCED"], 1), COMPATIBLE;
     VERSION = "version", Global, fixed, text("8.4.0-palisade"), "Version as clients see it.";
     VERSION_COMMENT = "version_comment", Global, fixed, text("Palisade"), "Name of the product.";

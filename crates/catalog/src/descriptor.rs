@@ -13,6 +13,7 @@
 
 mod binary;
 mod check;
+mod view;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use palisade_base::{PageNo, SpaceId};
 
 pub use binary::{DescriptorError, FORMAT_VERSION};
 pub use check::{MAX_COLUMNS, MAX_INDEX_PARTS};
+pub use view::{ViewAlgorithm, ViewCheck, ViewDef};
 
 use crate::collation::CollationId;
 use crate::histogram::Histogram;

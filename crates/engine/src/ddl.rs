@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::metadata::{ExclusiveLock, TableName};
 use crate::planted::{Planted, makes};
 use crate::table::Table;
+use crate::views;
 
 /// Makes a row of the new definition from one of the old: pushes one value per new column, in SQL order.
 pub type RowMapper<'a> = dyn FnMut(&RowView<'_>, &mut Vec<Value>) -> Result<(), Error> + Send + 'a;
@@ -44,7 +45,7 @@ impl Engine {
         self.blocking(move || engine.change_dictionary(&[row], &[change])).await
     }
 
-    /// DROP DATABASE with all its tables; the lock is [`ExclusiveLock::of_schema`]. Gives the number of tables.
+    /// DROP DATABASE with all its tables and views; the lock is [`ExclusiveLock::of_schema`]. Gives how many these were.
     pub async fn drop_schema(self: &Arc<Self>, lock: &ExclusiveLock, name: &str) -> Result<usize, Error> {
         lock.assert_covers(&TableName::new(name, ""));
         let dictionary = self.dictionary();
@@ -52,13 +53,15 @@ impl Engine {
             return Err(Error::UnknownSchema(name.to_owned()));
         }
         let tables: Vec<_> = dictionary.tables(name).cloned().collect();
+        let views = dictionary.views(name).count();
         let mut rows: Vec<_> = tables.iter().map(|table| RowEdit::Delete(table_key(table.id))).collect();
+        rows.extend(dictionary.views(name).map(|view| views::removal(view).0));
         rows.push(RowEdit::Delete(schema_key(name)));
         let change = Change::DropSchema(name.to_owned());
         self.under(lock, move |engine| {
             engine.change_dictionary(&rows, &[change])?;
             engine.forget_tables(&tables)?;
-            Ok(tables.len())
+            Ok(tables.len() + views)
         })
         .await
     }
@@ -118,7 +121,7 @@ impl Engine {
         .await
     }
 
-    /// RENAME TABLE: all of `renames` (from, to) in order, or none. Foreign keys that refer to a table follow it. The lock
+    /// RENAME TABLE, of tables and views: all of `renames` (from, to) in order, or none. Foreign keys that refer to a table follow it. The lock
     /// covers both names of each, and the tables that refer to it.
     pub async fn rename_tables(
         self: &Arc<Self>,
@@ -133,12 +136,16 @@ impl Engine {
         for (from, to) in renames {
             lock.assert_covers(from);
             lock.assert_covers(to);
-            let old = dictionary.table(&from.schema, &from.table)?.clone();
-            match dictionary.table(&to.schema, &to.table) {
-                Ok(_) => return Err(Error::TableExists(to.table.clone())),
-                Err(Error::UnknownTable { .. }) => {}
-                Err(error) => return Err(error),
+            if let Some(view) = dictionary.view(&from.schema, &from.table).cloned() {
+                views::check_absent(&dictionary, to)?;
+                let (moved, step) = views::renaming(&view, to);
+                dictionary = dictionary.with(&step);
+                rows.extend(moved);
+                changes.extend(step);
+                continue;
             }
+            let old = dictionary.table(&from.schema, &from.table)?.clone();
+            views::check_absent(&dictionary, to)?;
             let mut def = old.def().clone();
             def.rename(&to.schema, &to.table);
             let referring = dictionary.referring(&from.schema, &from.table);
@@ -260,10 +267,6 @@ impl Engine {
     }
 
     pub(crate) fn check_absent(&self, name: &TableName) -> Result<(), Error> {
-        match self.dictionary().table(&name.schema, &name.table) {
-            Ok(_) => Err(Error::TableExists(name.table.clone())),
-            Err(Error::UnknownTable { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+        views::check_absent(&self.dictionary(), name)
     }
 }

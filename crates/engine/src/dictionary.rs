@@ -1,7 +1,7 @@
 //! The dictionary: as statements see it, and as it is stored.
 //!
 //! Statements see an immutable snapshot, replaced as a whole by every change. It is stored in a tree of space 0, one row per
-//! schema (key `1`, name) and per table (key `2`, id big-endian), written by transactions like any other rows. After a
+//! schema (key `1`, name), per table (key `2`, id big-endian) and per view (key `3`, schema, 0, name), written by transactions like any other rows. After a
 //! crash the committed state of these rows is what exists; space files that no row names are removed.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use palisade_catalog::Schema;
+use palisade_catalog::{Schema, ViewDef};
 
 use crate::Error;
 use crate::metadata::TableName;
@@ -32,6 +32,7 @@ pub struct Dictionary {
 struct SchemaEntry {
     schema: Arc<Schema>,
     tables: BTreeMap<String, Arc<Table>>,
+    views: BTreeMap<String, Arc<ViewDef>>,
 }
 
 /// A change of the snapshot.
@@ -41,6 +42,8 @@ pub(crate) enum Change {
     DropSchema(String),
     PutTable(Arc<Table>),
     DropTable(String, String),
+    PutView(Arc<ViewDef>),
+    DropView(String, String),
 }
 
 impl Dictionary {
@@ -71,6 +74,16 @@ impl Dictionary {
     /// The tables of a schema in order of name; none if there is no such schema.
     pub fn tables(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
         self.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values())
+    }
+
+    /// A view. No table of its schema has its name.
+    pub fn view(&self, schema: &str, view: &str) -> Option<&Arc<ViewDef>> {
+        self.schemas.get(schema)?.views.get(view)
+    }
+
+    /// The views of a schema in order of name.
+    pub fn views(&self, schema: &str) -> impl Iterator<Item = &Arc<ViewDef>> {
+        self.schemas.get(schema).into_iter().flat_map(|entry| entry.views.values())
     }
 
     /// The tables with foreign keys that refer to the table of this name, itself perhaps among them.
@@ -115,8 +128,10 @@ impl Dictionary {
         for change in changes {
             match change {
                 Change::PutSchema(schema) => {
-                    let tables = next.schemas.get(&schema.name).map(|entry| entry.tables.clone());
-                    let entry = SchemaEntry { schema: schema.clone(), tables: tables.unwrap_or_default() };
+                    let before = next.schemas.get(&schema.name);
+                    let tables = before.map(|entry| entry.tables.clone()).unwrap_or_default();
+                    let views = before.map(|entry| entry.views.clone()).unwrap_or_default();
+                    let entry = SchemaEntry { schema: schema.clone(), tables, views };
                     next.schemas.insert(schema.name.clone(), Arc::new(entry));
                 }
                 Change::DropSchema(name) => {
@@ -138,6 +153,16 @@ impl Dictionary {
                         next.refer(&table, false);
                     }
                 }
+                Change::PutView(view) => {
+                    if let Some(entry) = next.schemas.get_mut(&view.schema) {
+                        Arc::make_mut(entry).views.insert(view.name.clone(), view.clone());
+                    }
+                }
+                Change::DropView(schema, name) => {
+                    if let Some(entry) = next.schemas.get_mut(schema) {
+                        Arc::make_mut(entry).views.remove(name);
+                    }
+                }
             }
         }
         next
@@ -154,10 +179,16 @@ pub(crate) fn table_key(id: u64) -> Vec<u8> {
     [&[2][..], &id.to_be_bytes()].concat()
 }
 
+/// Key of a view's row. No name has a zero byte.
+pub(crate) fn view_key(schema: &str, name: &str) -> Vec<u8> {
+    [&[3], schema.as_bytes(), &[0], name.as_bytes()].concat()
+}
+
 /// What a row of the dictionary is about.
 pub(crate) enum RowKind {
     Schema,
     Table,
+    View,
 }
 
 /// Takes a key apart.
@@ -165,6 +196,7 @@ pub(crate) fn row_kind(key: &[u8]) -> Option<RowKind> {
     match key.first()? {
         1 => Some(RowKind::Schema),
         2 if key.len() == 9 => Some(RowKind::Table),
+        3 => Some(RowKind::View),
         _ => None,
     }
 }

@@ -137,6 +137,7 @@ pub mod temporary;
 pub mod transaction;
 mod uncounted;
 mod usage;
+mod views;
 pub mod xa;
 
 pub use auto_increment::RowsToCome;

@@ -19,7 +19,7 @@ use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::places::{self, RecoverError};
 use palisade_buffer::{BufferConfig, BufferPool, Corruption, Page, PageRead, PageSize, Space};
-use palisade_catalog::{Schema, TableDef};
+use palisade_catalog::{Schema, TableDef, ViewDef};
 use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
 use palisade_log::{Log, LogConfig, LogReader};
 use palisade_txn::undo::segment::UNDO_SPACE;
@@ -155,10 +155,10 @@ impl Engine {
         trx.set_trees(Box::new(Finder(registry.clone())));
         trx.locks().set_memory_limit(lock_memory(base.config.buffer_pool_size));
         let found = find_dictionary(&base, &trx, &registry)?;
-        let FoundDictionary { system, tree: dictionary_tree, schemas, defs, is_rebuilt } = found;
+        let FoundDictionary { system, tree: dictionary_tree, schemas, defs, views, is_rebuilt } = found;
         let (first_id, had_redo) = (rebuild::first_unused_id(&defs), orphaned.had_redo);
         orphaned.settle(&defs, &base.files, &base.lost_places, force.is_on())?;
-        let dictionary = open_tables(&base, schemas, defs, &registry)?;
+        let dictionary = open_tables(&base, schemas, defs, views, &registry)?;
         if !force.is_on() {
             remove_orphans(&base, &dictionary, had_redo)?;
         }
@@ -248,6 +248,7 @@ struct FoundDictionary {
     tree: Tree,
     schemas: Vec<Schema>,
     defs: Vec<TableDef>,
+    views: Vec<ViewDef>,
     is_rebuilt: bool,
 }
 
@@ -258,15 +259,15 @@ fn find_dictionary(base: &Base, trx: &Arc<TrxSystem>, registry: &Registry) -> Re
         retry_blocking(|| alloc::open_space(&system))?;
         let tree = Tree::open(base.log.clone(), system.clone(), rebuild::root_of(&system)?, DICTIONARY_INDEX);
         registry.add(0, [&tree]);
-        let (schemas, defs) = read_dictionary(trx, &tree)?;
-        Ok::<_, Error>(FoundDictionary { system, tree, schemas, defs, is_rebuilt: false })
+        let DictionaryRows { schemas, tables: defs, views } = read_dictionary(trx, &tree)?;
+        Ok::<_, Error>(FoundDictionary { system, tree, schemas, defs, views, is_rebuilt: false })
     };
     match read() {
         Err(error) if error.is_damage() && base.config.force_recovery.is_on() => {
             tracing::error!("the dictionary cannot be read: {error}");
             registry.remove_table(0);
             let Rebuilt { system, tree, schemas, tables: defs } = rebuild::dictionary(base)?;
-            Ok(FoundDictionary { system, tree, schemas, defs, is_rebuilt: true })
+            Ok(FoundDictionary { system, tree, schemas, defs, views: Vec::new(), is_rebuilt: true })
         }
         Err(error) if error.is_damage() => Err(Error::Unusable(format!(
             "the dictionary ({}) cannot be read: {error}; innodb_force_recovery=1 makes it again from the tables' own files",
@@ -565,24 +566,34 @@ fn name_file(error: Error, files: &Files) -> Error {
     }
 }
 
+/// The rows of the dictionary, by kind.
+#[derive(Default)]
+struct DictionaryRows {
+    schemas: Vec<Schema>,
+    tables: Vec<TableDef>,
+    views: Vec<ViewDef>,
+}
+
 /// What has been committed. Nothing is written.
-fn read_dictionary(system: &Arc<TrxSystem>, tree: &Tree) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
+fn read_dictionary(system: &Arc<TrxSystem>, tree: &Tree) -> Result<DictionaryRows, Error> {
     let rows = RowStore::new(tree).read_all(system)?;
-    let (mut schemas, mut tables) = (Vec::new(), Vec::new());
+    let mut found = DictionaryRows::default();
     for (key, row) in rows {
         match row_kind(&key) {
-            Some(RowKind::Schema) => schemas.push(Schema::from_bytes(&row)?),
-            Some(RowKind::Table) => tables.push(TableDef::from_bytes(&row)?),
+            Some(RowKind::Schema) => found.schemas.push(Schema::from_bytes(&row)?),
+            Some(RowKind::Table) => found.tables.push(TableDef::from_bytes(&row)?),
+            Some(RowKind::View) => found.views.push(ViewDef::from_bytes(&row)?),
             None => return Err(Error::Inconsistent("a dictionary row of unknown kind".to_owned())),
         }
     }
-    Ok((schemas, tables))
+    Ok(found)
 }
 
 fn open_tables(
     base: &Base,
     schemas: Vec<Schema>,
     defs: Vec<TableDef>,
+    views: Vec<ViewDef>,
     registry: &Registry,
 ) -> Result<Dictionary, Error> {
     let schemas: Vec<_> = schemas.into_iter().map(|schema| Change::PutSchema(Arc::new(schema))).collect();
@@ -598,7 +609,8 @@ fn open_tables(
         registry.add(table.id, table.trees());
         tables.push(Change::PutTable(Arc::new(table)));
     }
-    Ok(Dictionary::default().with(&schemas).with(&tables))
+    let views: Vec<_> = views.into_iter().map(|view| Change::PutView(Arc::new(view))).collect();
+    Ok(Dictionary::default().with(&schemas).with(&tables).with(&views))
 }
 
 /// Has the pages read that opening a table looks at, of many tables at once.

@@ -19,7 +19,7 @@ use palisade_base::{PageNo, SpaceId};
 
 use super::{
     Check, Column, DefaultValue, DroppedColumn, ForeignKey, Generated, Index, IndexPart, IndexTree,
-    PartitionDef, Schema, TableDef, Visibility,
+    PartitionDef, Schema, TableDef, ViewAlgorithm, ViewCheck, ViewDef, Visibility,
 };
 use crate::collation::{Collation, CollationId};
 use crate::decimal::{Decimal, ParseEnd};
@@ -34,6 +34,9 @@ pub const FORMAT_VERSION: u8 = 5;
 pub(super) const PARTITIONED: u8 = 4;
 /// The version that all else is written in.
 pub(super) const UNPARTITIONED: u8 = 3;
+
+/// The version of views.
+const VIEW_VERSION: u8 = 1;
 
 /// Why bytes are not a descriptor, or a definition not a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -696,4 +699,52 @@ pub(super) fn decode_schema(bytes: &[u8]) -> Result<Schema> {
     let (_, mut from) = versioned(bytes)?;
     let schema = Schema::get(&mut from)?;
     whole(schema, &from)
+}
+
+macro_rules! binary_by_number {
+    ($($type:ident: $what:literal),*) => {$(
+        impl Binary for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.push(self.number());
+            }
+            fn get(from: &mut Reader<'_>) -> Result<Self> {
+                $type::of_number(from.u8()?).ok_or(DescriptorError::Damaged($what))
+            }
+        }
+    )*};
+}
+
+binary_by_number!(ViewAlgorithm: "unknown algorithm of a view", ViewCheck: "unknown check of a view");
+
+binary_struct!(ViewDef {
+    schema,
+    name,
+    query,
+    tables,
+    is_local,
+    columns,
+    lists_columns,
+    algorithm,
+    check,
+    is_updatable,
+    definer,
+    is_invokers,
+    client_collation,
+    connection_collation,
+    created_us,
+});
+
+pub(super) fn encode_view(view: &ViewDef) -> Vec<u8> {
+    let mut out = vec![VIEW_VERSION];
+    view.put(&mut out);
+    out
+}
+
+pub(super) fn decode_view(bytes: &[u8]) -> Result<ViewDef> {
+    let mut from = Reader::new(bytes);
+    match from.u8()? {
+        VIEW_VERSION => whole(ViewDef::get(&mut from)?, &from),
+        0 => Err(DescriptorError::Damaged("there is no version 0")),
+        later => Err(DescriptorError::UnknownVersion(later)),
+    }
 }

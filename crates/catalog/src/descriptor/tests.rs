@@ -161,6 +161,42 @@ fn histograms_are_kept_with_their_columns() {
 }
 
 #[test]
+fn a_view_reads_back_and_damage_is_an_error() {
+    let view = ViewDef {
+        schema: "größe".into(),
+        name: "v".into(),
+        query: "select `größe`.`t`.`a` AS `a` from `größe`.`t`".into(),
+        tables: vec![("größe".into(), "t".into())],
+        is_local: true,
+        columns: vec!["a".into(), "ß".into()],
+        lists_columns: true,
+        algorithm: ViewAlgorithm::TempTable,
+        check: ViewCheck::Local,
+        is_updatable: false,
+        definer: "u@%".into(),
+        is_invokers: true,
+        client_collation: CollationId::LATIN1_SWEDISH_CI,
+        connection_collation: CollationId::UTF8MB4_0900_AI_CI,
+        created_us: -7,
+    };
+    let bytes = view.to_bytes();
+    assert_eq!(ViewDef::from_bytes(&bytes).as_ref(), Ok(&view));
+    assert_eq!(view.definer_parts(), ("u", "%"));
+    for length in 0..bytes.len() {
+        assert!(ViewDef::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    let later = [&[bytes[0] + 1], &bytes[1..]].concat();
+    assert!(matches!(ViewDef::from_bytes(&later), Err(DescriptorError::UnknownVersion(_))));
+    let mut prng = Prng::new(test_seed(66));
+    for _ in 0..2000 {
+        let mut bytes = bytes.clone();
+        let at = prng.below(bytes.len() as u64) as usize;
+        bytes[at] = prng.next_u64() as u8;
+        let _ = ViewDef::from_bytes(&bytes);
+    }
+}
+
+#[test]
 fn garbage_is_an_error_and_never_a_panic() {
     let mut prng = Prng::new(test_seed(61));
     for _ in 0..4000 {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use palisade_catalog::descriptor::{Index, IndexPart};
-use palisade_catalog::{Column, RowView, SqlType, TableDef, Value};
+use palisade_catalog::descriptor::{ViewAlgorithm, ViewCheck};
+use palisade_catalog::{CollationId, Column, RowView, SqlType, TableDef, Value, ViewDef};
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem};
 
 use super::harness::*;
@@ -80,6 +81,49 @@ fn rebuild(engine: &Arc<Engine>) -> Result<(), Error> {
     wait(engine.rebuild_table(&held, &name("t"), def, &mut map)).map(|_| ())
 }
 
+/// A view with a query that is longer than a page.
+fn view(name: &str, query: &str) -> ViewDef {
+    ViewDef {
+        schema: "test".to_owned(),
+        name: name.to_owned(),
+        query: format!("{query} {}", "-".repeat(20_000)),
+        tables: vec![("test".to_owned(), "t".to_owned())],
+        is_local: true,
+        columns: vec!["a".to_owned()],
+        lists_columns: false,
+        algorithm: ViewAlgorithm::Merge,
+        check: ViewCheck::Cascaded,
+        is_updatable: true,
+        definer: "root@localhost".to_owned(),
+        is_invokers: false,
+        client_collation: CollationId::UTF8MB4_GENERAL_CI,
+        connection_collation: CollationId::UTF8MB4_0900_AI_CI,
+        created_us: 7,
+    }
+}
+
+fn create_view(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["new"]);
+    wait(engine.put_view(&held, view("new", "select 1")))
+}
+
+fn replace_view(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["v"]);
+    wait(engine.put_view(&held, view("v", "select 2")))
+}
+
+fn drop_views(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["v", "w"]);
+    wait(engine.drop_views(&held, &[name("v"), name("w")]))
+}
+
+/// A table and a view exchange their names.
+fn rename_view(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["v", "other", "temporary"]);
+    let renames = [("v", "temporary"), ("other", "v"), ("temporary", "other")];
+    wait(engine.rename_tables(&held, &renames.map(|(from, to)| (name(from), name(to)))))
+}
+
 fn drop_schema(engine: &Arc<Engine>) -> Result<(), Error> {
     let held = acquire(engine, ExclusiveLock::of_schema(engine, "test"));
     wait(engine.drop_schema(&held, "test")).map(|_| ())
@@ -93,7 +137,8 @@ fn describe(engine: &Arc<Engine>) -> Vec<String> {
         let rows = Client::new(engine, table).scan(0).len();
         format!("{}: {} columns, {indexes:?}, {rows} rows", table.name, table.columns.len())
     });
-    tables.chain(dictionary.schema("test").map(|schema| schema.name.clone())).collect()
+    let views = dictionary.views("test").map(|view| format!("{}: {}", view.name, &view.query[..9]));
+    tables.chain(views).chain(dictionary.schema("test").map(|schema| schema.name.clone())).collect()
 }
 
 fn insert(engine: &Arc<Engine>, table: &Arc<Table>, ids: std::ops::Range<i64>) {
@@ -115,6 +160,9 @@ fn prepared(seed: u64) -> (Arc<FaultFileSystem>, Arc<Engine>) {
     let [t, other] = &tables;
     insert(&engine, t, 0..59);
     insert(&engine, other, 0..2);
+    for name in ["v", "w"] {
+        wait(engine.put_view(&lock(&engine, &[name]), view(name, "select 0"))).unwrap();
+    }
     if seed % 4 >= 2 {
         engine.pool.checkpoint_sharply().unwrap();
     }
@@ -214,6 +262,39 @@ fn a_rebuild_is_all_or_nothing() {
 }
 
 #[test]
+fn create_view_is_all_or_nothing() {
+    survives(create_view);
+}
+
+#[test]
+fn a_replaced_view_is_the_old_one_or_the_new_one() {
+    survives(replace_view);
+}
+
+#[test]
+fn drop_view_is_all_or_nothing() {
+    survives(drop_views);
+}
+
+#[test]
+fn a_view_is_renamed_with_tables_or_not() {
+    survives(rename_view);
+}
+
+/// A table and a view have no name in common.
+#[test]
+fn a_name_is_a_tables_or_a_views() {
+    let (_, engine) = prepared(1);
+    let held = lock(&engine, &["t", "v", "w"]);
+    let taken = |result: Result<(), Error>| matches!(result, Err(Error::TableExists(_)));
+    assert!(taken(wait(engine.put_view(&held, view("t", "select 1")))));
+    assert!(taken(wait(engine.create_table(&held, definition("v"))).map(|_| ())));
+    assert!(taken(wait(engine.rename_tables(&held, &[(name("t"), name("v"))]))));
+    assert!(taken(wait(engine.rename_tables(&held, &[(name("w"), name("t"))]))));
+    assert!(matches!(wait(engine.drop_views(&held, &[name("t")])), Err(Error::UnknownTable { .. })));
+}
+
+#[test]
 fn drop_database_is_all_or_nothing() {
     survives(drop_schema);
 }
@@ -280,7 +361,7 @@ fn tables_that_are_dropped_together_sync_their_directory_once() {
     let files: Vec<_> = known.iter().map(|table| table.sole_partition().space().file().clone()).collect();
     let held = acquire(&engine, ExclusiveLock::of_schema(&engine, "test"));
     disk.start_trace();
-    assert_eq!(wait(engine.drop_schema(&held, "test")).unwrap(), 2);
+    assert_eq!(wait(engine.drop_schema(&held, "test")).unwrap(), 4);
     let trace = disk.take_trace();
     let syncs = trace.lines().filter(|line| line.starts_with("sync_dir")).count();
     assert_eq!(syncs, 1, "{trace}");
