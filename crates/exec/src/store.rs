@@ -284,11 +284,19 @@ impl ExecContext<'_, '_> {
         let mut result = Ok(());
         for check in checks {
             match check.condition.test(&mut self.lend()) {
-                Ok(Some(false)) => {
-                    result = Err(mysql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name).into());
+                Ok(truth) => {
+                    let violated = match &check.view {
+                        None if truth == Some(false) => {
+                            mysql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name)
+                        }
+                        Some((schema, name)) if truth != Some(true) => {
+                            mysql_error!(ER_VIEW_CHECK_FAILED, schema, name)
+                        }
+                        _ => continue,
+                    };
+                    result = Err(violated.into());
                     break;
                 }
-                Ok(_) => {}
                 Err(blocked) => {
                     result = Err(blocked);
                     break;

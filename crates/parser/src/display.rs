@@ -66,7 +66,7 @@ impl Display for Text<'_> {
         f.write_str("'")?;
         for character in text.chars() {
             match character {
-                '\'' => f.write_str("''")?,
+                '\'' => f.write_str("\\'")?,
                 '\\' => f.write_str("\\\\")?,
                 '\0' => f.write_str("\\0")?,
                 '\n' => f.write_str("\\n")?,

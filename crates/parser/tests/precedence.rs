@@ -44,7 +44,7 @@ const CORPUS: &[&str] = &[
     "select ((binary `a`) like 'x')",
     "select (@`x`:=(`a` + 1))",
     "near ':= 1' at line 1",
-    "select ((`a` collate `utf8mb4_bin`) = `b`)",
+    "select ((`a` collate utf8mb4_bin) = `b`)",
     "select (`j`->'$.a' = 1)",
     "select (`a` % `b`)",
     "select `a`,`b`",
@@ -58,8 +58,8 @@ const CORPUS: &[&str] = &[
     "select interval(1,2,3)",
     "select (`d` + interval ? second),(`d` + interval -(1) day),(`d` + interval '1' hour),\
      (`d` + interval `x`.`y` day)",
-    "select cast('1' as char charset `binary`)",
-    "select cast(`a` as signed),convert(`a` using `latin1`)",
+    "select cast('1' as char charset binary)",
+    "select cast(`a` as signed),convert(`a` using latin1)",
     "select mod(`a`,2),(`a` % 2),if(`a`,`b`,`c`),left(`a`,2)",
     "select str_to_date('x','%Y'),char(65,66),char(65 using `utf8mb4`)",
     "SetTransaction(SetTransaction { scope: Session, isolation: Some(ReadCommitted), read_only: None })",
@@ -103,8 +103,8 @@ fn layers_of_the_grammar() {
     check("a + j->'$.p'", "(`a` + `j`->'$.p')");
     check("a - b - c", "((`a` - `b`) - `c`)");
     check("a OR b XOR c", "(`a` or (`b` xor `c`))");
-    check("-a COLLATE x", "-((`a` collate `x`))");
-    check("BINARY a COLLATE x", "(binary (`a` collate `x`))");
+    check("-a COLLATE x", "-((`a` collate x))");
+    check("BINARY a COLLATE x", "(binary (`a` collate x))");
     check("INTERVAL 1 DAY + d + 1", "((`d` + interval 1 day) + 1)");
     check("d - INTERVAL 1 + 2 DAY * 3", "((`d` - interval (1 + 2) day) * 3)");
     check("a IN (1) IN (2)", "near 'IN (2)' at line 1");
@@ -145,15 +145,15 @@ fn sql_modes_change_how_operators_group() {
 #[test]
 fn joins_bind_to_the_left_and_wait_for_their_conditions() {
     for (text, expect) in [
-        ("a JOIN b JOIN c ON x", "((`a` join `b`) join `c` on `x`)"),
-        ("a JOIN b JOIN c ON x ON y", "(`a` join (`b` join `c` on `x`) on `y`)"),
-        ("a LEFT JOIN b LEFT JOIN c ON x ON y", "(`a` left join (`b` left join `c` on `x`) on `y`)"),
-        ("a JOIN b LEFT JOIN c ON x", "((`a` join `b`) left join `c` on `x`)"),
-        ("a JOIN (b RIGHT JOIN c ON x)", "(`a` join (`b` right join `c` on `x`))"),
+        ("a JOIN b JOIN c ON x", "((`a` join `b`) join `c` on(`x`))"),
+        ("a JOIN b JOIN c ON x ON y", "(`a` join (`b` join `c` on(`x`)) on(`y`))"),
+        ("a LEFT JOIN b LEFT JOIN c ON x ON y", "(`a` left join (`b` left join `c` on(`x`)) on(`y`))"),
+        ("a JOIN b LEFT JOIN c ON x", "((`a` join `b`) left join `c` on(`x`))"),
+        ("a JOIN (b RIGHT JOIN c ON x)", "(`a` join (`b` right join `c` on(`x`)))"),
         ("a JOIN b NATURAL JOIN c", "((`a` join `b`) natural join `c`)"),
         ("a NATURAL RIGHT OUTER JOIN b USING (c)", "near 'USING (c)' at line 1"),
         ("a LEFT JOIN b", "near '' at line 1"),
-        ("a JOIN b ON x JOIN c USING (d, e)", "((`a` join `b` on `x`) join `c` using (`d`,`e`))"),
+        ("a JOIN b ON x JOIN c USING (d, e)", "((`a` join `b` on(`x`)) join `c` using (`d`,`e`))"),
         ("((a, b), c) STRAIGHT_JOIN d", "(((`a`,`b`),`c`) straight_join `d`)"),
         ("((SELECT 1) x JOIN b)", "((select 1) `x` join `b`)"),
         ("((SELECT 1) UNION SELECT 2) AS x", "(select 1 union select 2) `x`"),

@@ -43,6 +43,7 @@ pub mod row_rules;
 pub mod scope;
 pub mod select;
 pub mod types;
+pub mod views;
 pub mod window;
 
 use std::collections::BTreeSet;
@@ -59,7 +60,7 @@ use palisade_expr::session_state::SessionState;
 use palisade_expr::{SqlError, SqlResult};
 use palisade_parser::{ParseError, WrongName, ast};
 use palisade_session::environment::Environment;
-use palisade_session::locked_tables::SessionLocks;
+use palisade_session::locked_tables::{BELOW_VIEW, SessionLocks};
 use palisade_session::view::SessionView;
 use palisade_session::virtual_tables::DictionaryTables;
 
@@ -182,6 +183,18 @@ pub struct Binder<'a> {
     pub scopes: Vec<Scope>,
     /// Common table expressions in sight.
     pub common_tables: Vec<CommonTable>,
+    /// Views whose queries are being bound, the innermost last.
+    pub views: Vec<views::ViewInSight>,
+    /// What definers of views do to which tables, by the definer's account.
+    pub definers: Vec<(Arc<str>, palisade_session::environment::Access, ast::ObjectName)>,
+    /// The statement changes rows of the tables in its FROM, below views, too.
+    pub changes_views: bool,
+    /// What is bound is only described, for information_schema: no privileges are asked for.
+    pub only_describes: bool,
+    /// A view around says WITH CASCADED CHECK OPTION.
+    pub cascades: bool,
+    /// What the views that are being bound in place have checked.
+    pub view_checks: Vec<palisade_expr::Expr>,
     /// Recursive ones whose steps are being bound, the innermost last.
     pub recursions: Vec<from::WorkingTable>,
     /// Working tables so far.
@@ -254,6 +267,12 @@ impl<'a> Binder<'a> {
             kept_sources: Vec::new(),
             scopes: Vec::new(),
             common_tables: Vec::new(),
+            views: Vec::new(),
+            changes_views: false,
+            only_describes: false,
+            cascades: false,
+            view_checks: Vec::new(),
+            definers: Vec::new(),
             recursions: Vec::new(),
             working_tables: 0,
             cacheable: true,
@@ -312,11 +331,21 @@ impl<'a> Binder<'a> {
         table: &str,
         access: palisade_session::environment::Access,
     ) -> SqlResult<()> {
+        if self.only_describes {
+            return Ok(());
+        }
+        let name = ast::ObjectName { schema: Some(schema.to_owned()), name: table.to_owned() };
+        if let Some(definer) = self.definer().cloned() {
+            self.check_explains(schema, table, access)?;
+            self.host.check_definer(self.session, &definer, schema, table, access)?;
+            palisade_session::log_tables::check_access(self.session, schema, table, access)?;
+            self.definers.push((definer, access, name));
+            return Ok(());
+        }
         if self.session.is_restricted() {
             self.host.check_table(self.session, schema, table, access)?;
         }
         palisade_session::log_tables::check_access(self.session, schema, table, access)?;
-        let name = ast::ObjectName { schema: Some(schema.to_owned()), name: table.to_owned() };
         self.accesses.push((access, name));
         Ok(())
     }
@@ -420,6 +449,7 @@ impl<'a> Binder<'a> {
             reads: reads.counts().collect(),
             tables: self.tables,
             accesses: self.accesses,
+            definers: self.definers,
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable && decided.is_none(),
             locks_rows: self.locks_rows,
@@ -443,6 +473,9 @@ impl Binder<'_> {
     pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
         match self.dictionary.table(schema, name) {
             Ok(table) => Ok(table.clone()),
+            Err(_) if self.dictionary.view(schema, name).is_some() => {
+                Err(not_supported("LOAD DATA into a view"))
+            }
             Err(_) if self.locks.is_some_and(|locks| locks.has_tables()) => {
                 Err(mysql_error!(ER_TABLE_NOT_LOCKED, alias))
             }
@@ -452,6 +485,7 @@ impl Binder<'_> {
 
     /// 1099, 1100 or 1223 if the session's locks forbid the use of `table` under `alias`.
     pub fn check_locks(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
+        let alias = if self.views.is_empty() { alias } else { BELOW_VIEW };
         self.locks.map_or(Ok(()), |locks| locks.check(table, alias, write))
     }
 }

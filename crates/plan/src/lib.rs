@@ -97,6 +97,8 @@ pub struct Plan {
     pub tables: Vec<Arc<Table>>,
     /// What it does to which tables: what a restricted session is asked for.
     pub accesses: Vec<(palisade_session::environment::Access, palisade_parser::ast::ObjectName)>,
+    /// What the definers of views do to which tables.
+    pub definers: Vec<(Arc<str>, palisade_session::environment::Access, palisade_parser::ast::ObjectName)>,
     /// Version of the dictionary it was made under.
     pub dictionary_version: u64,
     /// The query's short path, if it has one.

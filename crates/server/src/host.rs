@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use palisade_base::Event;
 use palisade_base::error_catalogue::{
-    ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_NO_SUCH_THREAD, ER_OPTION_PREVENTS_STATEMENT,
+    ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_NO_SUCH_THREAD, ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEMENT,
     ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR,
     ER_UNKNOWN_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_VAR_DOES_NOT_EXIST, ER_VARIABLE_IS_READONLY,
 };
@@ -38,9 +38,9 @@ use palisade_sql::{
     SessionState, SessionView, Sql, SqlResult, SystemVariables, VirtualTables, WaitOutcome,
 };
 
-use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::accounts::privilege::Privileges;
+use crate::accounts::{AccountName, Accounts, Completeness};
 use crate::connections::{Before, Connections};
 use crate::innodb_status::{self, Latest};
 use crate::instruments::{self, Instruments};
@@ -284,6 +284,32 @@ impl Authorization for ServerHost {
         access: Access,
     ) -> SqlResult<()> {
         self.check(session, |asker| asker.check_table(schema, table, access))
+    }
+
+    fn check_definer(
+        &self,
+        session: &SessionState,
+        definer: &str,
+        schema: &str,
+        table: &str,
+        access: Access,
+    ) -> SqlResult<()> {
+        let accounts = self.accounts.load();
+        if accounts.completeness() == Completeness::Skipped {
+            return Ok(());
+        }
+        match Asker::of_definer(session, definer, &accounts) {
+            Some(asker) => asker.check_table(schema, table, access),
+            None => {
+                let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+                Err(mysql_error!(ER_NO_SUCH_USER, user, host))
+            }
+        }
+    }
+
+    fn has_account(&self, user: &str, host: &str) -> bool {
+        let name = AccountName { user: user.to_owned(), host: host.to_owned() };
+        self.accounts.load().get(&name).is_some()
     }
 
     fn check_statement(&self, session: &SessionState, statement: &Statement) -> SqlResult<()> {

@@ -376,6 +376,65 @@ fn foreign_keys_tell_nothing_of_tables_that_an_account_may_not_know() {
     all(parent, child);
 }
 
+/// MySQL's answers.
+#[test]
+fn views_are_read_as_their_definer_or_as_the_account_that_names_them() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER app IDENTIFIED WITH mysql_native_password BY 'x'",
+            "CREATE USER own",
+            "CREATE DATABASE d",
+            "USE d",
+            "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
+            "INSERT INTO t VALUES (1, 1)",
+            "CREATE VIEW v AS SELECT id, a FROM t",
+            "CREATE SQL SECURITY INVOKER VIEW i AS SELECT id, a FROM t",
+            "CREATE DEFINER = own VIEW o AS SELECT id, a FROM t",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON d.v TO app",
+            "GRANT SELECT ON d.i TO app",
+            "GRANT SELECT, UPDATE ON d.o TO app",
+        ],
+    );
+    let mut app = native(&server, "app", "x");
+    ok(&mut app, &["USE d"]);
+    for (statement, expected) in [
+        ("SELECT * FROM v", 0),
+        ("SELECT * FROM i", 1356),
+        ("SELECT * FROM o", 1356),
+        ("SELECT * FROM t", 1142),
+        ("UPDATE v SET a = 2", 0),
+        ("INSERT INTO v VALUES (2, 2)", 0),
+        ("DELETE FROM v WHERE id = 2", 0),
+        ("UPDATE i SET a = 1", 1142),
+        ("UPDATE o SET a = 3", 1356),
+        ("SHOW CREATE VIEW v", 1142),
+        ("CREATE VIEW n AS SELECT 1 AS x", 1142),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1", 1142),
+        ("DROP VIEW v", 1142),
+        ("EXPLAIN SELECT * FROM v", 1345),
+        ("SHOW COLUMNS FROM i", 0),
+    ] {
+        let found = match app.query(statement) {
+            Answer::Error(number, _) => number,
+            _ => 0,
+        };
+        assert_eq!(found, expected, "{statement}");
+    }
+    ok(&mut root, &["GRANT SELECT ON d.t TO own", "GRANT SHOW VIEW ON d.v TO app"]);
+    for statement in ["SELECT * FROM o", "SELECT * FROM o", "SHOW CREATE VIEW v"] {
+        assert!(matches!(app.query(statement), Answer::Rows(_)), "{statement}");
+    }
+    assert_eq!(number(app.query("UPDATE o SET a = 3")), 1356);
+    // A plan that was kept is asked for again.
+    ok(&mut root, &["REVOKE SELECT ON d.t FROM own"]);
+    assert_eq!(number(app.query("SELECT * FROM o")), 1356);
+    ok(&mut root, &["DROP USER own"]);
+    assert_eq!(number(root.query("SELECT * FROM o")), 1449);
+}
+
 #[test]
 fn the_parent_of_a_foreign_key_takes_the_privilege_references() {
     let server = TestServer::start(&[]);

@@ -44,6 +44,8 @@ pub enum Access {
     Replace,
     /// FOR UPDATE.
     Lock,
+    /// Its query is shown.
+    ShowView,
 }
 
 /// A prepared statement that has a name.
@@ -143,6 +145,24 @@ pub trait Authorization: Send + Sync {
         _access: Access,
     ) -> SqlResult<()> {
         Ok(())
+    }
+
+    /// Whether the account `definer` (`user@host`) may do that to a table, for the session, which names a
+    /// view of that account: 1142 if not, 1449 if there is no such account.
+    fn check_definer(
+        &self,
+        _session: &SessionState,
+        _definer: &str,
+        _schema: &str,
+        _table: &str,
+        _access: Access,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether there is an account of that name.
+    fn has_account(&self, _user: &str, _host: &str) -> bool {
+        true
     }
 
     /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table)

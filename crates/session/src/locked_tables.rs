@@ -27,7 +27,10 @@ struct LockedTables {
     entries: Vec<LockedTable>,
 }
 
-/// A table as LOCK TABLES names it.
+/// The alias of what is locked because it is below a view: no table has it in a statement.
+pub const BELOW_VIEW: &str = "";
+
+/// A table as LOCK TABLES names it, or one that is below a view that it names.
 pub struct LockedTable {
     /// Its name.
     pub name: TableName,
@@ -58,16 +61,22 @@ impl SessionLocks {
 
     /// Whether a statement may use `table` under `alias`.
     pub fn check(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
+        self.check_named((&table.schema, &table.name), alias, write)
+    }
+
+    /// The same of a view; of a table below a locked view `alias` is [`BELOW_VIEW`].
+    pub fn check_named(&self, (schema, name): (&str, &str), alias: &str, write: bool) -> SqlResult<()> {
         if write {
             self.check_global()?;
         }
         let Some(locked) = &self.tables else { return Ok(()) };
         let named = |entry: &&LockedTable| {
-            entry.alias == alias && entry.name.schema == table.schema && entry.name.table == table.name
+            entry.alias == alias && entry.name.schema == schema && entry.name.table == name
         };
+        let shown = if alias == BELOW_VIEW { name } else { alias };
         match locked.entries.iter().find(named) {
-            None => Err(mysql_error!(ER_TABLE_NOT_LOCKED, alias)),
-            Some(entry) if write && !entry.write => Err(mysql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, alias)),
+            None => Err(mysql_error!(ER_TABLE_NOT_LOCKED, shown)),
+            Some(entry) if write && !entry.write => Err(mysql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, shown)),
             Some(_) => Ok(()),
         }
     }

@@ -15,7 +15,8 @@
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
 //! | `truncate` | TRUNCATE TABLE, and of what is only counted |
-//! | `stored` | DROP of stored programs and views |
+//! | `view` | CREATE, ALTER and DROP VIEW |
+//! | `stored` | DROP of stored programs |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under
 //! them, and asks the engine for one crash-atomic change. The caller has committed the session's transaction
@@ -41,14 +42,15 @@ mod stored;
 pub mod table;
 mod truncate;
 pub mod types;
+pub(crate) mod view;
 
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
-    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
-    ER_NO_SYSTEM_SCHEMA_ACCESS, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME,
-    ER_WRONG_TABLE_NAME,
+    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_FORBID_SCHEMA_CHANGE, ER_ILLEGAL_HA, ER_NO_DB_ERROR,
+    ER_NO_REFERENCED_ROW_2, ER_NO_SYSTEM_SCHEMA_ACCESS, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK,
+    ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
@@ -118,7 +120,8 @@ pub async fn execute(
         Statement::DropTable(statement) => ddl.drop_tables(statement).await?,
         Statement::TruncateTable(name) => ddl.truncate(name).await?,
         Statement::RenameTable(renames) => ddl.rename(renames).await?,
-        Statement::CreateView(_) | Statement::DropView(_) => return unsupported("views"),
+        Statement::CreateView(statement) => ddl.create_view(statement).await?,
+        Statement::DropView(statement) => ddl.drop_views(statement).await?,
         Statement::CreateTrigger(_) => return unsupported("triggers"),
         Statement::CreateRoutine(_) | Statement::AlterRoutine(_) => return unsupported("stored routines"),
         Statement::CreateEvent(_) | Statement::AlterEvent(_) => return unsupported("events"),
@@ -390,7 +393,8 @@ impl Ddl<'_> {
         let dictionary = self.engine.dictionary();
         let schema =
             dictionary.schema(&name.schema).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name.schema))?;
-        if dictionary.table(&name.schema, &name.table).is_ok() {
+        let is_view = dictionary.view(&name.schema, &name.table).is_some();
+        if is_view || dictionary.table(&name.schema, &name.table).is_ok() {
             let exists = mysql_error!(ER_TABLE_EXISTS_ERROR, name.table);
             if statement.if_not_exists {
                 self.session.state.warnings.note(exists);
@@ -401,6 +405,7 @@ impl Ddl<'_> {
         let mut warnings = Vec::new();
         let mut def = match &like {
             Some(like) => {
+                self.refuse_view(like)?;
                 let mut def = self.table(like)?.descriptor().def().clone();
                 (def.schema, def.name) = (name.schema.clone(), name.table.clone());
                 (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
@@ -491,6 +496,12 @@ impl Ddl<'_> {
                 return Err(mysql_error!(ER_BAD_DB_ERROR, to.schema));
             }
         }
+        let moved = pairs.iter().find(|(from, to)| {
+            from.schema != to.schema && dictionary.view(&from.schema, &from.table).is_some()
+        });
+        if let Some((from, to)) = moved {
+            return Err(mysql_error!(ER_FORBID_SCHEMA_CHANGE, from.schema, to.schema));
+        }
         log_tables::check_rename(self.host, &pairs)?;
         self.engine.rename_tables(&lock, &pairs).await?;
         Ok(Completion::default())
@@ -518,6 +529,7 @@ impl Ddl<'_> {
             }
         }
         let lock = self.lock(names).await?;
+        self.refuse_view(&name)?;
         let table = self.table(&name)?;
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
@@ -570,7 +582,8 @@ impl Ddl<'_> {
             if dictionary.schema(&target.schema).is_none() {
                 return Err(mysql_error!(ER_BAD_DB_ERROR, target.schema));
             }
-            if dictionary.table(&target.schema, &target.table).is_ok() {
+            let is_view = dictionary.view(&target.schema, &target.table).is_some();
+            if is_view || dictionary.table(&target.schema, &target.table).is_ok() {
                 return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
             }
         }

@@ -73,10 +73,6 @@ impl Sql {
             Statement::Binding(binding) => Box::pin(self.bind_statement(session, binding)).await,
             Statement::Explain(explain) => self.explain(session, explain, parameters, sink).await,
             Statement::TableMaintenance(maintenance) => self.maintain(session, maintenance, sink).await,
-            Statement::DropView(drop) if drop.if_exists => {
-                self.commit(session).await?;
-                Ok(self.drop_views(session, &drop.views))
-            }
             Statement::DropStored(drop) => {
                 self.commit(session).await?;
                 self.drop_stored(session, drop)

@@ -5,14 +5,34 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
-use palisade_engine::{Share, TableLocks, TableName};
+use palisade_engine::{Dictionary, Share, TableLocks, TableName};
 use palisade_parser::ast::{FlushTarget, ObjectName, TableLock};
-use palisade_session::locked_tables::LockedTable;
+use palisade_session::locked_tables::{BELOW_VIEW, LockedTable};
 use palisade_session::log_tables;
 use palisade_session::virtual_tables::refuse_virtual;
 
 use crate::sql::Sql;
 use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
+
+/// How far views within views are looked through.
+const MOST_VIEWS: usize = 62;
+
+/// What is below a view that is locked: its tables and views, and what is below these.
+fn below_view(dictionary: &Dictionary, entry: &LockedTable, depth: usize) -> Vec<LockedTable> {
+    let (Some(view), Some(depth)) =
+        (dictionary.view(&entry.name.schema, &entry.name.table), depth.checked_sub(1))
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (schema, table) in &view.tables {
+        let name = TableName::new(schema, table);
+        let below = LockedTable { name, alias: BELOW_VIEW.to_owned(), write: entry.write };
+        found.extend(below_view(dictionary, &below, depth));
+        found.push(below);
+    }
+    found
+}
 
 impl Session {
     /// 1192 or 1223 if what is locked forbids a statement.
@@ -117,6 +137,13 @@ impl Sql {
     }
 
     async fn hold_tables(&self, session: &mut Session, entries: Vec<LockedTable>) -> SqlResult<Completion> {
+        let mut entries = entries;
+        {
+            let dictionary = self.engine().dictionary();
+            let below: Vec<LockedTable> =
+                entries.iter().flat_map(|entry| below_view(&dictionary, entry, MOST_VIEWS)).collect();
+            entries.extend(below);
+        }
         let share = |entry: &LockedTable| if entry.write { Share::Alone } else { Share::Reading };
         // What foreign keys make a write to these tables do to others needs these others.
         let relatives: Vec<_> = {
@@ -129,8 +156,11 @@ impl Sql {
         locks.set_owner(session.state.connection_id);
         acquire_metadata(&**self.host(), session, || locks.acquire()).await?;
         let dictionary = self.engine().dictionary();
-        for LockedTable { name, .. } in &entries {
-            dictionary.table(&name.schema, &name.table).map_err(SqlError::from)?;
+        for LockedTable { name, alias, .. } in &entries {
+            // What a view reads may be gone: then the view cannot be read.
+            if alias != BELOW_VIEW && dictionary.view(&name.schema, &name.table).is_none() {
+                dictionary.table(&name.schema, &name.table).map_err(SqlError::from)?;
+            }
         }
         let (isolation, access) = (session.state.variables.isolation, Default::default());
         let transaction = session.transaction_buffers(self.engine(), isolation, access);

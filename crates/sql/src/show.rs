@@ -26,16 +26,18 @@ use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::{CollationId, Schema, SqlType, Value};
+use palisade_catalog::{CollationId, Schema, SqlType, Value, ViewDef};
 use palisade_engine::{Engine, Table};
 use palisade_expr::warning::Level;
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use palisade_schema::{TableDecl, Wanted};
-use palisade_session::virtual_tables::{self, PERFORMANCE_SCHEMA, SYS, SYSTEM_SCHEMA, StoredQuery};
+use palisade_session::virtual_tables::{
+    self, PERFORMANCE_SCHEMA, RowSource, SYS, SYSTEM_SCHEMA, StoredQuery,
+};
 use std::sync::Arc;
 
 use self::picks::About;
-use crate::{Host, Scope, SessionView, SqlResult, sys};
+use crate::{Access, Host, Scope, SessionView, SqlError, SqlResult, sys};
 
 /// What a SHOW answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,6 +140,9 @@ impl Shower<'_> {
             ShowWhat::TableStatus { database } => self.table_status(database.as_deref())?,
             ShowWhat::Columns { full, table, .. } => self.columns(table, *full)?,
             ShowWhat::Index { table, .. } => self.indexes(table)?,
+            ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) if self.stored_view(name).is_some() => {
+                self.create_stored_view(name)?
+            }
             ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) if self.view(name).is_some() => {
                 self.create_view(name)
             }
@@ -264,10 +269,17 @@ impl Shower<'_> {
                 return self.unlisted_columns(table, picks);
             }
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
-            None => {
-                let table = self.table(name)?;
-                (table.schema.clone(), table.name.clone())
-            }
+            None => match self.stored_view(name) {
+                Some(view) => {
+                    let source = RowSource { engine: self.engine, host: self.host, session: self.session };
+                    information_schema::views::check(&source, &view)?;
+                    (view.schema.clone(), view.name.clone())
+                }
+                None => {
+                    let table = self.table(name)?;
+                    (table.schema.clone(), table.name.clone())
+                }
+            },
         };
         self.picked("COLUMNS", picks, About { schema: Some(&schema), table: Some(&name) })
     }
@@ -294,6 +306,53 @@ impl Shower<'_> {
     fn view(&self, name: &ObjectName) -> Option<StoredQuery> {
         let schema = name.schema.as_ref().or(self.session.state.database.as_ref())?;
         sys::view(schema, &name.name)
+    }
+
+    /// The view of the dictionary that a statement names.
+    pub(crate) fn stored_view(&self, name: &ObjectName) -> Option<Arc<ViewDef>> {
+        let schema = name.schema.as_ref().or(self.session.state.database.as_ref())?;
+        self.engine.dictionary().view(schema, &name.name).cloned()
+    }
+
+    /// Warnings of the views in a listing that are not valid any more, where SHOW warns of them.
+    fn invalid(&self, what: &ShowWhat, listing: &Listing) -> Vec<SqlError> {
+        let views: Vec<Arc<ViewDef>> = match what {
+            ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) => {
+                self.stored_view(name).into_iter().collect()
+            }
+            ShowWhat::TableStatus { database } => {
+                let Ok(database) = self.database(database.as_deref()) else { return Vec::new() };
+                let is_listed = |view: &&Arc<ViewDef>| {
+                    listing.rows.iter().any(|row| row.first() == Some(&text(&view.name)))
+                };
+                self.engine.dictionary().views(&database).filter(is_listed).cloned().collect()
+            }
+            _ => return Vec::new(),
+        };
+        let source = RowSource { engine: self.engine, host: self.host, session: self.session };
+        views.iter().filter_map(|view| information_schema::views::check(&source, view).err()).collect()
+    }
+
+    /// SHOW CREATE VIEW of such a one.
+    fn create_stored_view(&self, name: &ObjectName) -> SqlResult<Listing> {
+        let mut rows = Vec::new();
+        if let Some(view) = self.stored_view(name) {
+            let state = self.session.state;
+            if state.is_restricted() {
+                self.host.check_table(state, &view.schema, &view.name, Access::Read)?;
+                self.host.check_table(state, &view.schema, &view.name, Access::ShowView)?;
+            }
+            let statement = create::stored_view(&view, state.database.as_deref());
+            let (client, connection) = (view.client_collation.get(), view.connection_collation.get());
+            rows.push(vec![
+                text(&view.name),
+                text(statement),
+                text(client.charset.name()),
+                text(connection.name),
+            ]);
+        }
+        let names = ["View", "Create View", "character_set_client", "collation_connection"];
+        Ok(listing_of(&names, rows))
     }
 
     /// SHOW CREATE VIEW.
@@ -328,10 +387,13 @@ impl Shower<'_> {
     fn indexes(&self, name: &ObjectName) -> SqlResult<Listing> {
         let (schema, name) = match self.virtual_table(name)? {
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
-            None => {
-                let table = self.table(name)?;
-                (table.schema.clone(), table.name.clone())
-            }
+            None => match self.stored_view(name) {
+                Some(view) => (view.schema.clone(), view.name.clone()),
+                None => {
+                    let table = self.table(name)?;
+                    (table.schema.clone(), table.name.clone())
+                }
+            },
         };
         self.picked("STATISTICS", picks::INDEXES, About { schema: Some(&schema), table: Some(&name) })
     }

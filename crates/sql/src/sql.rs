@@ -526,8 +526,10 @@ impl Sql {
         let kept = prepared.filter(|_| session.locks.is_none() && !is_traced);
         let version = self.engine.dictionary_version();
         let found = kept.and_then(|prepared| prepared.plan(version, session, parameters));
-        if let Some(found) = found.filter(|found| self.is_right_for(found.plan(), session, parameters)) {
-            self.check_accesses(session, found.plan())?;
+        if let Some(found) = found.filter(|found| self.is_right_for(found.plan(), session, parameters))
+            // Binding tells what is denied.
+            && self.check_accesses(session, found.plan()).is_ok()
+        {
             return Ok(Some(found));
         }
         let planned = self.plan_anew(session, statement, parameters, prepared)?;
@@ -544,6 +546,10 @@ impl Sql {
 
     /// Whether a restricted session may execute a plan that another one may have made.
     pub(crate) fn check_accesses(&self, session: &Session, plan: &Plan) -> SqlResult<()> {
+        plan.definers.iter().try_for_each(|(definer, access, name)| {
+            let schema = name.schema.as_deref().unwrap_or_default();
+            self.host.check_definer(&session.state, definer, schema, &name.name, *access)
+        })?;
         if !session.state.is_restricted() {
             return Ok(());
         }

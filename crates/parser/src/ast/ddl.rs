@@ -511,8 +511,10 @@ pub struct CreateView {
     pub algorithm: Option<Name>,
     /// DEFINER.
     pub definer: Option<Account>,
-    /// SQL SECURITY INVOKER instead of DEFINER.
-    pub sql_security_invoker: bool,
+    /// SQL SECURITY: INVOKER, or not, where it is said.
+    pub sql_security_invoker: Option<bool>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
     /// Its name.
     pub name: ObjectName,
     /// Names for its columns.

@@ -53,8 +53,8 @@ impl Display for Expr {
             Expr::Exists(query) => write!(f, "exists({query})"),
             Expr::Case(case) => case.fmt(f),
             Expr::Cast(cast) => cast.fmt(f),
-            Expr::ConvertUsing(operand, charset) => write!(f, "convert({operand} using {})", Quoted(charset)),
-            Expr::Collate(operand, collation) => write!(f, "({operand} collate {})", Quoted(collation)),
+            Expr::ConvertUsing(operand, charset) => write!(f, "convert({operand} using {charset})"),
+            Expr::Collate(operand, collation) => write!(f, "({operand} collate {collation})"),
             Expr::JsonPath { column, path, unquote } => {
                 write!(f, "{column}{}{}", if *unquote { "->>" } else { "->" }, Text(path))
             }
@@ -126,9 +126,19 @@ fn joined(f: &mut Formatter<'_>, terms: &[Expr], between: &str) -> fmt::Result {
         if index > 0 {
             f.write_str(between)?;
         }
-        term.fmt(f)?;
+        condition(f, term)?;
     }
     f.write_str(")")
+}
+
+/// An expression that stands where no operator is beside it.
+pub(super) fn condition(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
+    match expr {
+        Expr::InSubquery { negated, operand, query } => {
+            write!(f, "{operand}{} in ({query})", not(*negated))
+        }
+        expr => expr.fmt(f),
+    }
 }
 
 fn unary(f: &mut Formatter<'_>, op: UnaryOp, operand: &Expr) -> fmt::Result {
@@ -150,6 +160,10 @@ impl Display for Literal {
             Literal::String(StringLiteral { value, charset }) => {
                 introducer(f, charset)?;
                 Text(value).fmt(f)
+            }
+            Literal::Hex(bytes, None) if !bytes.is_empty() => {
+                f.write_str("0x")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
             }
             Literal::Hex(bytes, charset) => {
                 introducer(f, charset)?;
@@ -312,8 +326,8 @@ impl Display for Aggregate {
 impl Display for Window {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Window::Named(name) => write!(f, " over {}", Quoted(name)),
-            Window::Spec(spec) => write!(f, " over {spec}"),
+            Window::Named(name) => write!(f, " OVER {}", Quoted(name)),
+            Window::Spec(spec) => write!(f, " OVER {spec} "),
         }
     }
 }

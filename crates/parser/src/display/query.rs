@@ -1,6 +1,6 @@
 //! Queries.
 
-use super::expr::json_on;
+use super::expr::{condition, json_on};
 use super::{List, Names, Quoted, Text};
 use crate::ast::*;
 use std::fmt::{self, Display, Formatter};
@@ -73,9 +73,9 @@ impl Display for Select {
             write!(f, "/*+ MAX_EXECUTION_TIME({limit}) */ ")?;
         }
         for (set, word) in [
-            (self.distinct, "distinct "),
-            (options.high_priority, "high_priority "),
             (options.straight_join, "straight_join "),
+            (options.high_priority, "high_priority "),
+            (self.distinct, "distinct "),
             (options.small_result, "sql_small_result "),
             (options.big_result, "sql_big_result "),
             (options.buffer_result, "sql_buffer_result "),
@@ -89,7 +89,8 @@ impl Display for Select {
             write!(f, " from {}", List(&self.from))?;
         }
         if let Some(filter) = &self.filter {
-            write!(f, " where {filter}")?;
+            f.write_str(" where ")?;
+            condition(f, filter)?;
         }
         if !self.group_by.is_empty() {
             write!(f, " group by {}", List(&self.group_by))?;
@@ -101,7 +102,7 @@ impl Display for Select {
             write!(f, " having {having}")?;
         }
         for (index, (name, spec)) in self.windows.iter().enumerate() {
-            write!(f, "{}{} as {spec}", if index > 0 { "," } else { " window " }, Quoted(name))?;
+            write!(f, "{}{} AS {spec} ", if index > 0 { "," } else { " window " }, Quoted(name))?;
         }
         Ok(())
     }
@@ -217,17 +218,25 @@ impl Display for TableFactor {
         }
         for hint in &self.index_hints {
             f.write_str(match hint.kind {
-                IndexHintKind::Use => " use index ",
-                IndexHintKind::Force => " force index ",
-                IndexHintKind::Ignore => " ignore index ",
+                IndexHintKind::Use => " USE INDEX ",
+                IndexHintKind::Force => " FORCE INDEX ",
+                IndexHintKind::Ignore => " IGNORE INDEX ",
             })?;
             f.write_str(match hint.scope {
                 None => "",
-                Some(IndexHintScope::Join) => "for join ",
-                Some(IndexHintScope::OrderBy) => "for order by ",
-                Some(IndexHintScope::GroupBy) => "for group by ",
+                Some(IndexHintScope::Join) => "FOR JOIN ",
+                Some(IndexHintScope::OrderBy) => "FOR ORDER BY ",
+                Some(IndexHintScope::GroupBy) => "FOR GROUP BY ",
             })?;
-            write!(f, "({})", Names(&hint.indexes))?;
+            f.write_str("(")?;
+            for (number, index) in hint.indexes.iter().enumerate() {
+                f.write_str(if number > 0 { "," } else { "" })?;
+                match index.eq_ignore_ascii_case("primary") {
+                    true => f.write_str("PRIMARY")?,
+                    false => Quoted(index).fmt(f)?,
+                }
+            }
+            f.write_str(")")?;
         }
         Ok(())
     }
@@ -257,7 +266,7 @@ impl Display for Join {
         };
         write!(f, "({} {natural}{kind} {}", self.left, self.right)?;
         match &self.condition {
-            JoinCondition::On(condition) => write!(f, " on {condition})"),
+            JoinCondition::On(condition) => write!(f, " on({condition}))"),
             JoinCondition::Using(columns) => write!(f, " using ({}))", Names(columns)),
             JoinCondition::None | JoinCondition::Natural => f.write_str(")"),
         }
@@ -299,12 +308,15 @@ impl Display for WindowSpec {
             space = " ";
         }
         if !self.partition_by.is_empty() {
-            write!(f, "{space}partition by {}", List(&self.partition_by))?;
+            write!(f, "{space}PARTITION BY {}", List(&self.partition_by))?;
             space = " ";
         }
         if !self.order_by.is_empty() {
-            write!(f, "{space}order by {}", List(&self.order_by))?;
+            write!(f, "{space}ORDER BY {}", List(&self.order_by))?;
             space = " ";
+        }
+        if self.frame.is_none() && (!self.partition_by.is_empty() || !self.order_by.is_empty()) {
+            f.write_str(" ")?;
         }
         if let Some(frame) = &self.frame {
             write!(f, "{space}{frame}")?;
@@ -316,12 +328,12 @@ impl Display for WindowSpec {
 impl Display for WindowFrame {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self.unit {
-            FrameUnit::Rows => "rows ",
-            FrameUnit::Range => "range ",
-            FrameUnit::Groups => "groups ",
+            FrameUnit::Rows => "ROWS ",
+            FrameUnit::Range => "RANGE ",
+            FrameUnit::Groups => "GROUPS ",
         })?;
         match &self.end {
-            Some(end) => write!(f, "between {} and {end}", self.start)?,
+            Some(end) => write!(f, "BETWEEN {} AND {end}", self.start)?,
             None => self.start.fmt(f)?,
         }
         f.write_str(match self.exclude {
@@ -337,14 +349,14 @@ impl Display for WindowFrame {
 impl Display for FrameBound {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (amount, unit, direction) = match self {
-            FrameBound::UnboundedPreceding => return f.write_str("unbounded preceding"),
-            FrameBound::UnboundedFollowing => return f.write_str("unbounded following"),
-            FrameBound::CurrentRow => return f.write_str("current row"),
-            FrameBound::Preceding(amount, unit) => (amount, unit, "preceding"),
-            FrameBound::Following(amount, unit) => (amount, unit, "following"),
+            FrameBound::UnboundedPreceding => return f.write_str("UNBOUNDED PRECEDING"),
+            FrameBound::UnboundedFollowing => return f.write_str("UNBOUNDED FOLLOWING"),
+            FrameBound::CurrentRow => return f.write_str("CURRENT ROW"),
+            FrameBound::Preceding(amount, unit) => (amount, unit, "PRECEDING"),
+            FrameBound::Following(amount, unit) => (amount, unit, "FOLLOWING"),
         };
         match unit {
-            Some(unit) => write!(f, "interval {amount} {unit} {direction}"),
+            Some(unit) => write!(f, "INTERVAL {amount} {unit} {direction}"),
             None => write!(f, "{amount} {direction}"),
         }
     }

@@ -24,7 +24,7 @@ impl Display for CastType {
                 write!(f, "char{}", Length(*length))?;
                 match charset {
                     None => Ok(()),
-                    Some(CastCharset::Named(name)) => write!(f, " charset {}", Quoted(name)),
+                    Some(CastCharset::Named(name)) => write!(f, " charset {name}"),
                     Some(CastCharset::BinaryCollation) => f.write_str(" binary"),
                 }
             }

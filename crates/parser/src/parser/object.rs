@@ -14,7 +14,7 @@ struct Preamble {
     or_replace: bool,
     algorithm: Option<Name>,
     definer: Option<Account>,
-    sql_security_invoker: bool,
+    sql_security_invoker: Option<bool>,
     /// Whether any of the above was there that only a view can have.
     view_only: bool,
 }
@@ -90,8 +90,8 @@ impl Parser<'_> {
         preamble.definer = self.optional_definer()?;
         if self.accept(Keyword::SQL) {
             self.expect(Keyword::SECURITY)?;
-            preamble.sql_security_invoker =
-                self.expect_any(&[Keyword::DEFINER, Keyword::INVOKER])? == Keyword::INVOKER;
+            let security = self.expect_any(&[Keyword::DEFINER, Keyword::INVOKER])?;
+            preamble.sql_security_invoker = Some(security == Keyword::INVOKER);
             preamble.view_only = true;
         }
         Ok(preamble)
@@ -106,6 +106,7 @@ impl Parser<'_> {
     }
 
     fn create_view(&mut self, preamble: Preamble, alter: bool) -> Parsed<Statement> {
+        let if_not_exists = !alter && !preamble.or_replace && self.if_not_exists()?;
         let name = self.table_name()?;
         let columns = self.optional_names()?;
         self.expect(Keyword::AS)?;
@@ -127,6 +128,7 @@ impl Parser<'_> {
             algorithm,
             definer,
             sql_security_invoker,
+            if_not_exists,
             name,
             columns,
             query,

@@ -139,7 +139,7 @@ impl Binder<'_> {
         mut arguments: Vec<Expr>,
         order_by: Vec<SortKey>,
     ) -> SqlResult<(AggregateSpec, bool)> {
-        let connection = self.session.variables.collation_connection;
+        let connection = self.collation_connection();
         use AggregateKind::*;
         if aggregate.distinct && matches!(aggregate.kind, Sum | Avg) {
             arguments = arguments.into_iter().map(as_summed).collect();

@@ -195,7 +195,7 @@ impl Binder<'_> {
         self.note_constants_of_call(function.name, &arguments);
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;
-        let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
+        let typed = (function.typing)(&arguments, self.collation_connection())?;
         let coercibility = coercibility(function, &arguments, &typed.ty);
         Ok(Expr {
             node: Node::Call { function, arguments },
@@ -219,7 +219,7 @@ impl Binder<'_> {
                 *argument = bit_as_bytes(std::mem::replace(argument, Expr::null()));
             }
             return match argument.ty.is_string() && argument.ty.collation() == CollationId::BINARY {
-                true => transcode_to(argument, self.session.variables.collation_connection),
+                true => transcode_to(argument, self.collation_connection()),
                 false => Ok(()),
             };
         }
@@ -276,7 +276,7 @@ impl Binder<'_> {
         let subject = arguments.at(at)?;
         let collation = match &subject.ty {
             SqlType::Null | SqlType::Bit { .. } => CollationId::BINARY,
-            _ => text_collation(subject).unwrap_or(self.session.variables.collation_connection),
+            _ => text_collation(subject).unwrap_or(self.collation_connection()),
         };
         let transcode = match function.name {
             "substring_index" | "trim" => transcode_when_met,

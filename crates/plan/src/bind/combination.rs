@@ -65,7 +65,7 @@ impl Binder<'_> {
             });
         }
         let slot = self.new_slot();
-        let connection = self.session.variables.collation_connection;
+        let connection = self.collation_connection();
         let mut columns = Vec::new();
         let mut output = Vec::new();
         let mut types = Vec::new();

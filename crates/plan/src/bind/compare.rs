@@ -216,7 +216,7 @@ impl Binder<'_> {
         let is_timed = matches!(left.ty, SqlType::Time { .. });
         if is_timed && right.ty == SqlType::Date && right.is_same_for_all_rows() {
             // A day is no time.
-            moment_as_text(&mut right, self.session.variables.collation_connection);
+            moment_as_text(&mut right, self.collation_connection());
         }
         if is_timed && is_date(&right.ty) && right.is_same_for_all_rows() {
             read_as(CastTarget::ComparedTime { fsp: 6 }, &mut right);

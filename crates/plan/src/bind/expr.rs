@@ -152,7 +152,7 @@ impl Binder<'_> {
             ast::Expr::Collate(operand, name) => self.collate(operand, name),
             ast::Expr::JsonPath { column, path, unquote } => {
                 let document = self.resolve(column)?;
-                let path = text_literal(path.clone(), self.session.variables.collation_connection);
+                let path = text_literal(path.clone(), self.collation_connection());
                 let extracted = self.call("json_extract", vec![document, path])?;
                 if *unquote { self.call("json_unquote", vec![extracted]) } else { Ok(extracted) }
             }
@@ -227,11 +227,11 @@ impl Binder<'_> {
     }
 
     pub(super) fn text(&self, text: &str) -> Expr {
-        text_literal(text.as_bytes().to_vec(), self.session.variables.collation_connection)
+        text_literal(text.as_bytes().to_vec(), self.collation_connection())
     }
 
     fn parameter(&self, number: usize) -> Expr {
-        let collation = self.session.variables.collation_connection;
+        let collation = self.collation_connection();
         let ty = self.parameters.get(number).map_or(SqlType::Null, |value| parameter_type(value, collation));
         Expr {
             node: Node::Parameter(number),
@@ -249,7 +249,7 @@ impl Binder<'_> {
             Some(SqlType::Decimal { .. }) => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
             Some(ty) => ty,
             None => {
-                let collation = self.session.variables.collation_connection;
+                let collation = self.collation_connection();
                 SqlType::VarChar { length: 65_535 / 4, collation }
             }
         };
@@ -429,7 +429,7 @@ impl Binder<'_> {
         let results: Vec<Expr> =
             branches.iter().map(|(_, result)| result.clone()).chain(otherwise.clone()).collect();
         let results: Vec<&Expr> = results.iter().collect();
-        let ty = common(&results, self.session.variables.collation_connection, "case")?.ty;
+        let ty = common(&results, self.collation_connection(), "case")?.ty;
         let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
         let coercibility = match result_collation(&results, "case") {
             Ok((_, strength)) if ty.is_string() && strength != Coercibility::Numeric => strength,

@@ -38,11 +38,11 @@ pub struct WorkingTable {
 }
 
 /// What a query that stands for a table is called.
-struct Named<'a> {
-    alias: &'a str,
+pub(super) struct Named<'a> {
+    pub(super) alias: &'a str,
     /// The schema and name of the view; empty for a derived table or a common table expression.
-    schema: &'a str,
-    view: &'a str,
+    pub(super) schema: &'a str,
+    pub(super) view: &'a str,
 }
 
 impl<'a> Named<'a> {
@@ -56,24 +56,29 @@ impl<'a> Named<'a> {
 }
 
 impl Binder<'_> {
-    /// The view that FROM names, unless a stored schema hides it.
-    fn view(&self, schema: &str, name: &str) -> Option<StoredQuery> {
+    /// The view of sys that FROM names, unless a stored schema hides it.
+    fn sys_view(&self, schema: &str, name: &str) -> Option<StoredQuery> {
         let view = self.dictionary_tables.view(schema, name)?;
         self.dictionary.schema(&view.schema).is_none().then_some(view)
     }
 
     /// Binds a view's query as a derived table. It sees nothing of the statement that names the view: neither
     /// its common table expressions nor what its hints say, and it is parsed in the default modes of SQL.
-    fn stored_query(&mut self, view: &StoredQuery, alias: &str) -> SqlResult<JoinTree> {
+    fn sys_query(&mut self, view: &StoredQuery, alias: &str) -> SqlResult<JoinTree> {
         let parsed = palisade_parser::parse(view.text.as_bytes(), ParseOptions::default());
         let ast::Statement::Query(query) = parsed.map_err(super::parse_error)? else {
             return Err(SqlError::internal("a view is no query"));
         };
+        let named = Named { alias, schema: &view.schema, view: &view.name };
+        self.apart(|binder| binder.derived(&query, &named, &[]))
+    }
+
+    /// Binds a query that sees nothing of the statement around it.
+    pub(super) fn apart<T>(&mut self, bind: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
         let (common, recursions) =
             (std::mem::take(&mut self.common_tables), std::mem::take(&mut self.recursions));
         let hints = self.hints.take();
-        let named = Named { alias, schema: &view.schema, view: &view.name };
-        let bound = self.derived(&query, &named, &[]);
+        let bound = bind(self);
         (self.common_tables, self.recursions, self.hints) = (common, recursions, hints);
         bound
     }
@@ -274,8 +279,19 @@ impl Binder<'_> {
         if !self.blind {
             self.accesses(&schema, &factor.name.name, palisade_session::environment::Access::Read)?;
         }
-        if let Some(view) = self.view(&schema, &factor.name.name) {
-            return self.stored_query(&view, &alias);
+        if let Some(view) = self.dictionary.view(&schema, &factor.name.name) {
+            if self.views.is_empty()
+                && let Some(locks) = self.locks
+            {
+                locks.check_named((&schema, &factor.name.name), &alias, false)?;
+            }
+            if self.changes_views && self.depth == 0 && view.is_updatable {
+                return self.view_in_place(view, &alias);
+            }
+            return self.view(view, &alias);
+        }
+        if let Some(view) = self.sys_view(&schema, &factor.name.name) {
+            return self.sys_query(&view, &alias);
         }
         if let Some(table) = self.virtual_table(&schema, &factor.name.name)? {
             if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
@@ -329,6 +345,7 @@ impl Binder<'_> {
                 table: None,
                 columns,
                 outer: false,
+                through: None,
             };
             self.add_source(source)?;
             return Ok(JoinTree::Leaf(Leaf::Virtual(VirtualLeaf { slot, table, alias })));
@@ -378,7 +395,7 @@ impl Binder<'_> {
         Ok(slot)
     }
 
-    fn add_source(&mut self, source: Source) -> SqlResult<()> {
+    pub(super) fn add_source(&mut self, source: Source) -> SqlResult<()> {
         let scope = self.scope();
         if scope.sources.len() >= MAX_TABLES {
             return Err(mysql_error!(ER_TOO_MANY_TABLES, MAX_TABLES));
@@ -412,6 +429,7 @@ impl Binder<'_> {
             table: None,
             columns,
             outer: false,
+            through: None,
         })?;
         Ok(JoinTree::Leaf(Leaf::Working { slot, table, alias }))
     }
@@ -450,6 +468,7 @@ impl Binder<'_> {
             table: None,
             columns: renamed(columns, alias),
             outer: false,
+            through: None,
         })?;
         Ok(JoinTree::Leaf(Leaf::Recursive { slot, recursion: Box::new(recursion), alias: alias.to_owned() }))
     }
@@ -523,7 +542,12 @@ impl Binder<'_> {
     }
 
     /// Binds a derived table or common table expression.
-    fn derived(&mut self, query: &ast::Query, named: &Named<'_>, names: &[String]) -> SqlResult<JoinTree> {
+    pub(super) fn derived(
+        &mut self,
+        query: &ast::Query,
+        named: &Named<'_>,
+        names: &[String],
+    ) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
         let own = self.take_scope()?;
         self.derived_depth += 1;
@@ -557,6 +581,7 @@ impl Binder<'_> {
             table: None,
             columns,
             outer: false,
+            through: None,
         })?;
         let query = Box::new(planned);
         Ok(JoinTree::Leaf(Leaf::Derived { slot, query, alias, subquery: None }))
@@ -564,7 +589,11 @@ impl Binder<'_> {
 }
 
 /// The columns of a query as a table called `alias`; `names` are theirs if there are any.
-fn derived_columns(planned: &LogicalQuery, alias: &str, names: &[String]) -> SqlResult<Vec<SourceColumn>> {
+pub(super) fn derived_columns(
+    planned: &LogicalQuery,
+    alias: &str,
+    names: &[String],
+) -> SqlResult<Vec<SourceColumn>> {
     let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
     for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
         let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());

@@ -33,11 +33,11 @@ impl Binder<'_> {
             }
             Literal::Double(value, _) => Expr::literal(Value::Double(*value), SqlType::DOUBLE),
             Literal::String(string) => {
-                let connection = self.session.variables.collation_connection;
+                let connection = self.collation_connection();
                 let (bytes, collation) = match &string.charset {
                     Some(charset) => (string.value.clone(), charset_collation(charset)?),
                     None => {
-                        let client = self.session.variables.character_set_client.get().charset;
+                        let client = self.character_set_client().get().charset;
                         let charset = connection.get().charset;
                         let mut bytes = string.value.clone();
                         if !client.has_the_bytes_of(charset, &bytes) {

@@ -381,11 +381,8 @@ impl Binder<'_> {
             None => None,
         };
         let (collation, coercibility) = aggregate_collations(&[&operands[0], &operands[1]], "like")?;
-        let collation = if coercibility == Coercibility::Numeric {
-            self.session.variables.collation_connection
-        } else {
-            collation
-        };
+        let collation =
+            if coercibility == Coercibility::Numeric { self.collation_connection() } else { collation };
         operands.iter_mut().try_for_each(|operand| transcode_to(operand, collation))?;
         let nullable = operands.iter().any(|operand| operand.nullable);
         let [operand, pattern] = operands.map(Box::new);

@@ -26,8 +26,10 @@ pub enum ColumnDefault {
 pub struct BoundCheck {
     /// Its name.
     pub name: String,
-    /// What must not be false.
+    /// What must not be false; of a view, what must be true.
     pub condition: Expr,
+    /// Schema and name of the view whose CHECK OPTION it is.
+    pub view: Option<(String, String)>,
 }
 
 /// What is done to every row that is written: defaults, generated columns, checks.
@@ -120,7 +122,7 @@ impl Binder<'_> {
         let mut checks = Vec::new();
         for check in table.checks.iter().filter(|check| check.enforced) {
             let condition = self.stored_expression(&check.expression)?;
-            checks.push(BoundCheck { name: check.name.clone(), condition });
+            checks.push(BoundCheck { name: check.name.clone(), condition, view: None });
         }
         Ok(checks)
     }

@@ -74,6 +74,32 @@ pub struct Source {
     pub columns: Vec<SourceColumn>,
     /// Whether an outer join can leave it without a row.
     pub outer: bool,
+    /// The view that it is, if the statement changes rows of tables below the view.
+    pub through: Option<Arc<Through>>,
+}
+
+/// A view whose tables a statement changes: its columns are expressions over them.
+#[derive(Debug)]
+pub struct Through {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// What its columns are.
+    pub columns: Vec<Expr>,
+    /// The slots of the tables below it.
+    pub slots: Vec<usize>,
+    /// What a row that is written must satisfy: WITH CHECK OPTION.
+    pub checks: Vec<Expr>,
+}
+
+/// A table below a view that a statement changes.
+#[derive(Debug)]
+pub struct Beneath {
+    /// The table.
+    pub source: Source,
+    /// The views above it, the outermost first.
+    pub views: Vec<super::views::ViewInSight>,
 }
 
 /// A query block while it is bound.
@@ -134,6 +160,12 @@ pub struct Scope {
     pub outer_columns: Vec<OuterColumn>,
     /// What is known of the tables that are blocks themselves, by slot.
     pub derived: Vec<(usize, Arc<Derived>)>,
+    /// The tables below views that the statement changes.
+    pub beneath: Vec<Beneath>,
+    /// The conditions of these views.
+    pub view_conditions: Vec<Expr>,
+    /// The slots of views whose rows are made first: ALGORITHM = TEMPTABLE.
+    pub unmerged: Vec<usize>,
     /// Row of INSERT ... ON DUPLICATE KEY UPDATE that VALUES(column) means.
     pub inserted: Option<usize>,
 }
@@ -142,6 +174,11 @@ impl Source {
     /// Column `column` as an expression.
     pub fn expr(&self, column: usize) -> SqlResult<Expr> {
         let known = self.columns.at(column)?;
+        if let Some(through) = &self.through {
+            let mut expr = through.columns.at(column)?.clone();
+            expr.nullable |= self.outer;
+            return Ok(expr);
+        }
         let name: Arc<str> = if self.schema.is_empty() {
             format!("`{}`.`{}`", self.alias, known.name).into()
         } else {
@@ -183,6 +220,7 @@ impl Source {
             table: None,
             columns: def.columns.iter().map(column).collect(),
             outer: false,
+            through: None,
         }
     }
 
@@ -203,7 +241,8 @@ impl Source {
                 }
             })
             .collect();
-        Source { slot, alias, schema: table.schema.clone(), table: Some(table), columns, outer: false }
+        let schema = table.schema.clone();
+        Source { slot, alias, schema, table: Some(table), columns, outer: false, through: None }
     }
 }
 
@@ -266,6 +305,18 @@ pub fn written(name: &ColumnName) -> String {
 }
 
 impl Scope {
+    /// The table in a slot: one of FROM, or one below a view.
+    pub fn table_in(&self, slot: usize) -> Option<&Source> {
+        let beneath = self.beneath.iter().map(|beneath| &beneath.source);
+        self.sources.iter().chain(beneath).find(|source| source.slot == slot && source.through.is_none())
+    }
+
+    /// The view whose table is in a slot, as FROM names it.
+    pub fn view_over(&self, slot: usize) -> Option<&Source> {
+        let is_over = |through: &Arc<Through>| through.slots.contains(&slot);
+        self.sources.iter().find(|source| source.through.as_ref().is_some_and(is_over))
+    }
+
     /// A select item, by its number, as the column of the groups' slot that it is, if it is one (see
     /// [`item_groups`](Self::item_groups)).
     pub fn summed_up(&self, number: usize, item: &Expr) -> Option<Expr> {

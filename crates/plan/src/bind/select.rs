@@ -92,8 +92,7 @@ impl Binder<'_> {
                 for column in 0..width {
                     let values: Vec<&Expr> =
                         bound.iter().map(|row| row.at(column)).collect::<SqlResult<_>>()?;
-                    let shape =
-                        common_column(&values, self.session.variables.collation_connection, "values")?;
+                    let shape = common_column(&values, self.collation_connection(), "values")?;
                     output.push(slot_column(
                         slot,
                         column,
@@ -207,11 +206,12 @@ impl Binder<'_> {
         let limit = self.limit(limit)?;
 
         let local: Vec<usize> = self.scope().sources.iter().map(|source| source.slot).collect();
-        let (hints, is_straight) = match self.hints.is_some() {
+        let (mut hints, is_straight) = match self.hints.is_some() {
             true => self.block_hints(select.number, &local),
             false => Default::default(),
         };
         let mut scope = std::mem::take(self.scope());
+        hints.unmerged.append(&mut scope.unmerged);
         let items = std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr);
         let (lent, mut output): (Vec<Expr>, Vec<Expr>) = match scope.item_slot {
             Some(_) => items.map(|expr| (expr.clone(), member_itself(expr))).unzip(),

@@ -414,11 +414,9 @@ impl Binder<'_> {
             CastType::Binary(length) => CastTarget::Binary { length: *length },
             CastType::Char { length, charset } => {
                 let collation = match charset {
-                    None => self.session.variables.collation_connection,
+                    None => self.collation_connection(),
                     Some(CastCharset::Named(name)) => charset_collation(name)?,
-                    Some(CastCharset::BinaryCollation) => {
-                        binary_collation(self.session.variables.collation_connection)
-                    }
+                    Some(CastCharset::BinaryCollation) => binary_collation(self.collation_connection()),
                 };
                 if collation == CollationId::BINARY {
                     CastTarget::Binary { length: *length }

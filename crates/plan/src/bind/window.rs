@@ -58,7 +58,7 @@ impl Binder<'_> {
                     _ => Expr::int(1),
                 };
                 let value = arguments.pop().unwrap_or_else(Expr::null);
-                let connection = self.session.variables.collation_connection;
+                let connection = self.collation_connection();
                 let operands: Vec<&Expr> = std::iter::once(&value).chain(&default).collect();
                 let shape = common(&operands, connection, name)?;
                 let ahead = function.kind == Kind::Lead;

@@ -10,8 +10,8 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, AlterInstance, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind,
-    ObjectName, Reset, ShowWhat, Statement, TableConstraint, Xa,
+    self, AlterAction, AlterInstance, CreateView, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates,
+    MaintenanceKind, ObjectName, Reset, ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, SessionState, SqlError, SqlResult};
 
@@ -55,6 +55,17 @@ impl<'a> Asker<'a> {
     /// The account of `session` among `accounts`.
     pub fn new(session: &'a SessionState, accounts: &'a AccountTable) -> Self {
         Asker { session, account: accounts.get(&AccountName::of_session(&session.security.account)) }
+    }
+
+    /// The definer of a view, in whose place `session` asks; `None` if there is no such account.
+    pub fn of_definer(
+        session: &'a SessionState,
+        definer: &str,
+        accounts: &'a AccountTable,
+    ) -> Option<Asker<'a>> {
+        accounts
+            .get(&AccountName::of_session(definer))
+            .map(|account| Asker { session, account: Some(account) })
     }
 
     /// Whether it has a global privilege.
@@ -188,6 +199,7 @@ impl<'a> Asker<'a> {
             Access::Update => Privileges::UPDATE,
             Access::Delete => Privileges::DELETE,
             Access::Replace => Privileges::INSERT | Privileges::DELETE,
+            Access::ShowView => Privileges::SHOW_VIEW,
             Access::Lock => return self.check_locks(&name),
         };
         self.on_table(&name, needed)?;
@@ -275,7 +287,7 @@ impl<'a> Asker<'a> {
                 self.on_database(self.database_of(alter.name.as_deref())?, Privileges::ALTER)
             }
             Statement::DropDatabase(drop) => self.on_database(&drop.name, Privileges::DROP),
-            Statement::CreateView(create) => self.on_table(&create.name, Privileges::CREATE_VIEW),
+            Statement::CreateView(create) => self.creates_view(create),
             Statement::DropView(drop) => {
                 drop.views.iter().try_for_each(|view| self.on_table(view, Privileges::DROP))
             }
@@ -383,6 +395,19 @@ impl<'a> Asker<'a> {
         match self.account {
             Some(account) if account.on_table(database, &parent.name).has(Privileges::REFERENCES) => Ok(()),
             _ => Err(self.denied_table("REFERENCES", &format!("{database}.{}", parent.name))),
+        }
+    }
+
+    /// CREATE VIEW on the view, DROP if there may be one that goes, and power over another definer.
+    fn creates_view(&self, create: &CreateView) -> SqlResult<()> {
+        let replaces = create.alter || create.or_replace;
+        let drop = if replaces { Privileges::DROP } else { Privileges::NONE };
+        self.on_table(&create.name, Privileges::CREATE_VIEW | drop)?;
+        let Some(ast::Account::Named { user, host }) = &create.definer else { return Ok(()) };
+        let own = AccountName::of_session(&self.session.security.account);
+        match own.user == *user && own.host == host.as_deref().unwrap_or("%") {
+            true => Ok(()),
+            false => self.require_dynamic("SET_ANY_DEFINER"),
         }
     }
 

@@ -19,7 +19,7 @@ use palisade_base::mysql_error;
 use palisade_engine::check::{Severity, TableCheck, TableCheckOptions};
 use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
-use palisade_session::virtual_tables::is_virtual_schema;
+use palisade_session::virtual_tables::{RowSource, is_virtual_schema};
 
 use crate::locks::acquire_metadata;
 use crate::show::information_schema;
@@ -81,6 +81,18 @@ impl Sql {
         if dictionary.schema(&name.schema).is_none() {
             tell("Error", &mysql_error!(ER_BAD_DB_ERROR, name.schema).message);
             tell("error", "Corrupt");
+            return Ok(());
+        }
+        if let Some(view) = dictionary.view(&name.schema, &name.table) {
+            let (host, session) = (&**self.host(), session.view());
+            match information_schema::views::check(&RowSource { engine: self.engine(), host, session }, view)
+            {
+                Ok(()) => tell("status", "OK"),
+                Err(error) => {
+                    tell("Error", &error.message);
+                    tell("error", "Corrupt");
+                }
+            }
             return Ok(());
         }
         let Ok(table) = dictionary.table(&name.schema, &name.table).cloned() else {

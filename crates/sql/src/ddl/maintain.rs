@@ -1,6 +1,6 @@
 //! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE.
 
-use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE};
+use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE, ER_WRONG_OBJECT};
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_engine::TableName;
@@ -69,6 +69,12 @@ impl Sql {
             let line = |kind: &str, text: &str| {
                 [shown.clone(), operation.to_owned(), kind.to_owned(), text.to_owned()]
             };
+            if self.engine().dictionary().view(&name.schema, &name.table).is_some() {
+                let error = mysql_error!(ER_WRONG_OBJECT, name.schema, name.table, "BASE TABLE");
+                rows.push(line("Error", &error.message));
+                rows.push(line("status", "Operation failed"));
+                continue;
+            }
             if self.engine().dictionary().table(&name.schema, &name.table).is_err() {
                 let error = mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
                 rows.push(line("Error", &error.message));

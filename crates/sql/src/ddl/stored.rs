@@ -1,4 +1,4 @@
-//! Stored programs and views, of which there are none: DROP says so.
+//! Stored programs, of which there are none: DROP says so.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
@@ -36,15 +36,5 @@ impl Sql {
         } else {
             Err(error)
         }
-    }
-
-    /// DROP VIEW IF EXISTS.
-    pub(crate) fn drop_views(&self, session: &mut Session, views: &[ast::ObjectName]) -> Completion {
-        for view in views {
-            let schema = view.schema.clone().or(session.state.database.clone()).unwrap_or_default();
-            let name = format!("{schema}.{}", view.name);
-            session.state.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
-        }
-        Completion::default()
     }
 }

@@ -74,6 +74,9 @@ impl Sql {
         if let Some(ShowFilter::Like(pattern)) = &show.filter {
             filter_like(&mut listing, &show.what, pattern);
         }
+        for warning in self.shower(session).invalid(&show.what, &listing) {
+            session.state.warnings.warn(warning);
+        }
         let condition = match &show.filter {
             Some(ShowFilter::Where(condition)) => Some(&**condition),
             _ => None,
@@ -132,6 +135,7 @@ impl Sql {
                         table: None,
                         columns,
                         outer: false,
+                        through: None,
                     };
                     binder.scopes.push(Scope {
                         sources: vec![source],

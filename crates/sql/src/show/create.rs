@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use palisade_catalog::descriptor::{
-    Check, Column, DefaultValue, ForeignKey, Index, Schema, TableDef, Visibility,
+    Check, Column, DefaultValue, ForeignKey, Index, Schema, TableDef, ViewCheck, Visibility,
 };
-use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
+use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef, ViewDef};
 use palisade_engine::Table;
 use palisade_expr::convert::display_text;
 use palisade_plan::bind::quoted;
@@ -15,6 +15,7 @@ use palisade_session::virtual_tables::{PERFORMANCE_SCHEMA, StoredQuery};
 use super::information_schema::views::DEFINER;
 use super::information_schema::{shown_columns, shown_indexes};
 use super::performance_keys;
+use crate::ddl::view::frozen::without_schema;
 
 /// `text` as a string literal.
 fn literal(text: &str) -> String {
@@ -338,6 +339,37 @@ pub fn foreign_key_line(def: &TableDef, key: &ForeignKey) -> String {
 fn check_line(check: &Check) -> String {
     let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
     format!("CONSTRAINT {} CHECK ({}){enforced}", quoted(&check.name), check.expression)
+}
+
+/// The CREATE VIEW statement of a view, for a session with this default database.
+pub fn stored_view(view: &ViewDef, database: Option<&str>) -> String {
+    let is_default = database == Some(&view.schema);
+    let schema = if is_default { String::new() } else { format!("{}.", quoted(&view.schema)) };
+    let (user, host) = view.definer_parts();
+    let columns = match view.lists_columns {
+        true => {
+            let names: Vec<String> = view.columns.iter().map(|name| quoted(name)).collect();
+            format!(" ({})", names.join(","))
+        }
+        false => String::new(),
+    };
+    let query = match is_default && view.is_local {
+        true => without_schema(&view.query, &view.schema),
+        false => view.query.clone(),
+    };
+    let check = match view.check {
+        ViewCheck::None => "",
+        ViewCheck::Local => " WITH LOCAL CHECK OPTION",
+        ViewCheck::Cascaded => " WITH CASCADED CHECK OPTION",
+    };
+    format!(
+        "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW {schema}{}{columns} AS {query}{check}",
+        view.algorithm.name(),
+        quoted(user),
+        quoted(host),
+        if view.is_invokers { "INVOKER" } else { "DEFINER" },
+        quoted(&view.name),
+    )
 }
 
 /// The CREATE VIEW statement of a view of the schema sys, for a session with this default database.

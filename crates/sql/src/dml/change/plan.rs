@@ -17,10 +17,12 @@ use palisade_plan::reads::index_of_slot;
 use palisade_plan::rewritten::{Writer, name};
 use palisade_plan::rules::outer_to_inner;
 use palisade_plan::{Operator, Plan, Query};
+use palisade_session::locked_tables::BELOW_VIEW;
 
 use super::{ChangePlan, Target};
 use crate::dml::foreign::family;
 use crate::dml::insert::{Cell, refuse_generated, target_column, written_cell};
+use crate::dml::through::view_checks;
 use crate::{Access, SqlResult};
 
 /// What an UPDATE or a DELETE says after its tables and assignments.
@@ -38,13 +40,9 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
     if let Some(with) = &update.with {
         binder.common_tables.extend(CommonTable::all(with));
     }
-    let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
-    if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
-        return Err(mysql_error!(
-            ER_WRONG_USAGE,
-            "UPDATE",
-            if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
-        ));
+    let mut single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
+    if !single {
+        refuse_order("UPDATE", &update.order_by, update.limit.as_ref())?;
     }
     binder.read_mode = ReadMode::Change;
     binder.scopes.push(Scope { block: 1, ..Scope::default() });
@@ -54,25 +52,34 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         let schema = binder.schema_of(&factor.name)?;
         binder.accesses(&schema, &factor.name.name, Access::Update)?;
     }
+    binder.changes_views = true;
     let tree = binder.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
-    binder.blind = false;
+    (binder.blind, binder.changes_views) = (false, false);
+    if single && joins_tables(binder.scope()) {
+        refuse_order("UPDATE", &update.order_by, update.limit.as_ref())?;
+        single = false;
+    }
+    let names_it = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
     let mut targets: Vec<Target> = Vec::new();
     for assignment in &update.assignments {
         binder.scope().clause = Clause::Fields;
         let column = binder.resolve(&assignment.column)?;
         let Node::Column { slot, column, .. } = column.node else {
-            return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
+            return Err(mysql_error!(ER_NONUPDATEABLE_COLUMN, assignment.column.column));
         };
-        let source = binder.scope().sources.iter().find(|source| source.slot == slot);
-        let schema = source.map(|source| source.schema.clone()).unwrap_or_default();
+        let scope = binder.scope();
+        let source = scope.table_in(slot);
+        let alias = scope.view_over(slot).or(source).map(|source| source.alias.clone());
         let Some(table) = source.and_then(|source| source.table.clone()) else {
-            return Err(mysql_error!(
-                ER_NON_UPDATABLE_TABLE,
-                assignment.column.table.clone().unwrap_or_default(),
-                "UPDATE"
-            ));
+            let alias = alias.or(assignment.column.table.clone()).unwrap_or_default();
+            return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, alias, "UPDATE"));
         };
-        target_column(&table, &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() })?;
+        if binder.scope().view_over(slot).is_none() {
+            target_column(
+                &table,
+                &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() },
+            )?;
+        }
         let value = match &assignment.value {
             ast::Expr::Default => Cell::Default,
             value => Cell::Expr(binder.expr(value)?),
@@ -81,9 +88,7 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         let position = match targets.iter().position(|target| target.slot == slot) {
             Some(position) => position,
             None => {
-                if !single {
-                    binder.accesses(&schema, &table.name, Access::Update)?;
-                }
+                binder.changes(slot, Access::Update, names_it)?;
                 targets.push(target(&mut binder, table, slot)?);
                 targets.len() - 1
             }
@@ -101,13 +106,17 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
             // A subquery may read any of them.
             target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
             if reads && blind {
+                let schema = target.table.schema.clone();
                 binder.accesses(&schema, &target.table.name, Access::Read)?;
             }
         }
         target.assignments.push((column, value));
     }
-    note_self_joins(&mut targets, &binder.scope().sources);
-    refuse_moved_keys(&targets, &binder.scope().sources)?;
+    refuse_two_tables(&targets, binder.scope())?;
+    let mut sources = binder.scope().sources.clone();
+    sources.extend(binder.scope().beneath.iter().map(|beneath| beneath.source.clone()));
+    note_self_joins(&mut targets, &sources);
+    refuse_moved_keys(&targets, &sources)?;
     let clauses = Clauses {
         filter: update.filter.as_ref(),
         order_by: &update.order_by,
@@ -133,11 +142,17 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
                 let schema = binder.schema_of(&factor.name)?;
                 binder.accesses(&schema, &factor.name.name, Access::Delete)?;
             }
+            binder.changes_views = true;
             let tree = binder.from(std::slice::from_ref(reference))?;
-            binder.blind = false;
+            (binder.blind, binder.changes_views) = (false, false);
             (tree, None, true)
         }
-        DeleteTarget::Multi { targets, tables } => (binder.from(tables)?, Some(targets), false),
+        DeleteTarget::Multi { targets, tables } => {
+            binder.changes_views = true;
+            let tree = binder.from(tables)?;
+            binder.changes_views = false;
+            (tree, Some(targets), false)
+        }
     };
     let tree = tree.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
     let mut targets = Vec::new();
@@ -145,10 +160,9 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
     match names {
         None => {
             for source in &sources {
-                let Some(table) = &source.table else {
-                    return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
-                };
-                targets.push(target(&mut binder, table.clone(), source.slot)?);
+                let (table, slot) = deleted_from(&binder, source)?;
+                binder.changes(slot, Access::Delete, true)?;
+                targets.push(target(&mut binder, table, slot)?);
             }
         }
         Some(names) => {
@@ -160,11 +174,9 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
                 let Some(source) = found else {
                     return Err(mysql_error!(ER_UNKNOWN_TABLE, name.name, "MULTI DELETE"));
                 };
-                let Some(table) = &source.table else {
-                    return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
-                };
-                binder.accesses(&source.schema, &table.name, Access::Delete)?;
-                targets.push(target(&mut binder, table.clone(), source.slot)?);
+                let (table, slot) = deleted_from(&binder, source)?;
+                binder.changes(slot, Access::Delete, false)?;
+                targets.push(target(&mut binder, table, slot)?);
             }
         }
     }
@@ -178,14 +190,60 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
     finish_change(binder, tree, targets, clauses)
 }
 
+/// Whether there is more than one table below the view that FROM names.
+fn joins_tables(scope: &Scope) -> bool {
+    scope.beneath.len() > 1
+}
+
+/// 1221 for ORDER BY and LIMIT of a statement that changes a join.
+fn refuse_order(verb: &str, order_by: &[ast::OrderItem], limit: Option<&ast::Limit>) -> SqlResult<()> {
+    match (order_by, limit) {
+        ([], None) => Ok(()),
+        (_, limit) => {
+            Err(mysql_error!(ER_WRONG_USAGE, verb, if limit.is_some() { "LIMIT" } else { "ORDER BY" }))
+        }
+    }
+}
+
+/// 1393 if columns of two tables below one view are assigned to.
+fn refuse_two_tables(targets: &[Target], scope: &Scope) -> SqlResult<()> {
+    for through in scope.sources.iter().filter_map(|source| source.through.as_ref()) {
+        if targets.iter().filter(|target| through.slots.contains(&target.slot)).count() > 1 {
+            return Err(mysql_error!(ER_VIEW_MULTIUPDATE, through.schema, through.name));
+        }
+    }
+    Ok(())
+}
+
+/// The table that DELETE takes rows of where FROM has `source`: 1288 if it is none, 1395 for a view of several.
+fn deleted_from(binder: &Binder<'_>, source: &Source) -> SqlResult<(Arc<Table>, usize)> {
+    let slot = match source.through.as_deref() {
+        None => source.slot,
+        Some(through) => match through.slots.as_slice() {
+            [only] => *only,
+            _ => return Err(mysql_error!(ER_VIEW_DELETE_MERGE_VIEW, through.schema, through.name)),
+        },
+    };
+    let scope = binder.scopes.last();
+    let found = scope.and_then(|scope| scope.table_in(slot)).and_then(|source| source.table.clone());
+    match found {
+        Some(table) => Ok((table, slot)),
+        None => Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE")),
+    }
+}
+
 fn target(binder: &mut Binder<'_>, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
+    let checks = view_checks(binder.scope(), slot)?;
     let outer = std::mem::take(binder.scope());
-    let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
-    let locked = own.iter().try_for_each(|source| binder.check_locks(&table, &source.alias, true));
+    let own: Vec<_> = outer.table_in(slot).cloned().into_iter().collect();
+    let is_below = outer.view_over(slot).is_some();
+    let alias = |source: &Source| if is_below { BELOW_VIEW.to_owned() } else { source.alias.clone() };
+    let locked = own.iter().try_for_each(|source| binder.check_locks(&table, &alias(source), true));
     *binder.scope() = Scope { sources: own, ..Scope::default() };
     let bound = locked.and_then(|()| binder.rules(&table));
     *binder.scope() = outer;
-    let (rules, family) = (bound?, family(binder, &table)?);
+    let (mut rules, family) = (bound?, family(binder, &table)?);
+    rules.checks.extend(checks);
     let assignments = Vec::new();
     Ok(Target { table, slot, index: None, assignments, sequential: false, is_shared: false, rules, family })
 }
@@ -202,22 +260,25 @@ fn finish_change(
         let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
         tree.change_joined(&changed);
     }
-    let conditions = match filter {
+    let mut conditions = match filter {
         Some(filter) => binder.filter(filter)?,
         None => Vec::new(),
     };
+    conditions.append(&mut binder.scope().view_conditions);
     let condition = if single { Expr::all_of(conditions.clone()) } else { None };
     binder.scope().clause = Clause::Order;
     let keys = binder.order_keys(order_by)?;
     let limit = binder.limit(limit)?;
     let scope = binder.take_scope()?;
     for target in &targets {
-        let source = scope.sources.iter().find(|source| source.slot == target.slot);
+        let source = scope.view_over(target.slot).or_else(|| scope.table_in(target.slot));
         binder.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
     }
     outer_to_inner(&mut tree, &conditions);
-    let sources = scope.sources.clone();
-    let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
+    let mut sources = scope.sources.clone();
+    sources.extend(scope.beneath.iter().map(|beneath| beneath.source.clone()));
+    sources.retain(|source| source.through.is_none());
+    let local: Vec<usize> = sources.iter().map(|source| source.slot).collect();
     let order = match keys.first().map(|key| &key.expr.node) {
         Some(Node::Column { slot, .. }) if single => {
             let slot = *slot;

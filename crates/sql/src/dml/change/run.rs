@@ -24,6 +24,7 @@ use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given};
 use crate::dml::store::{duplicate_entry, encode_row};
+use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// An UPDATE or DELETE while it runs.
@@ -354,9 +355,7 @@ impl ChangeRun<'_> {
         let number = self.matched;
         drive(cx, |cx| cx.generate(&target.rules, table, target.slot, all, number)).await?;
         match drive(cx, |cx| cx.check_row(&target.rules, target.slot, all)).await {
-            Err(violation)
-                if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
-            {
+            Err(violation) if self.plan.ignore && is_refused(&violation) => {
                 cx.session.warnings.warn(violation);
                 Ok(false)
             }

@@ -13,14 +13,17 @@ use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
 use palisade_plan::Plan;
 use palisade_plan::bind::Binder;
+use palisade_plan::bind::row_rules::RowRules;
 use palisade_plan::bind::scope::{Scope, Source, same_name};
 use palisade_plan::conditions::OuterSlots;
 use palisade_plan::logical::LogicalQuery;
 use palisade_plan::purpose::Purpose;
 use palisade_plan::rewritten::{Writer, name};
+use palisade_session::locked_tables::BELOW_VIEW;
 
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::family;
+use crate::dml::through::{Inserted, view_checks};
 use crate::{Access, SqlResult};
 
 /// What a row of VALUES counts as beside the expressions in it, in units of a nanosecond ...
@@ -54,14 +57,31 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     if binder.dictionary.schema(&schema).is_none() {
         palisade_session::virtual_tables::refuse_virtual(binder.host, &schema, binder.session)?;
     }
-    let table = binder.stored_table(&schema, &insert.table.name, &insert.table.name)?;
-    binder.check_locks(&table, &table.name, true)?;
-    let mut columns = insert_columns(&table, insert)?;
     binder.read_mode = ReadMode::Source;
     binder.scopes.push(Scope::default());
-    let existing = binder.add_table(table.clone(), table.name.clone())?;
+    let through = through_view(&mut binder, insert, &schema, access)?;
+    let table = match &through {
+        Some(through) => through.table.clone(),
+        None => binder.stored_table(&schema, &insert.table.name, &insert.table.name)?,
+    };
+    let locked_as = if through.is_some() { BELOW_VIEW } else { &table.name };
+    binder.check_locks(&table, locked_as, true)?;
+    let mut columns = match &through {
+        Some(through) => through.columns(&insert.columns)?,
+        None => insert_columns(&table, insert)?,
+    };
+    let (existing, rules) = match &through {
+        Some(through) => (through.slot, view_rules(&mut binder, through, &columns)?),
+        None => {
+            let existing = binder.add_table(table.clone(), table.name.clone())?;
+            (existing, binder.rules(&table)?)
+        }
+    };
     let inserted = binder.new_slot();
-    let rules = binder.rules(&table)?;
+    let assigned_column = |name: &ast::ColumnName| match &through {
+        Some(through) => through.column(name),
+        None => target_column(&table, name),
+    };
     let family = family(&mut binder, &table)?;
     let mut rows = Vec::new();
     let mut query = None;
@@ -120,7 +140,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     binder.scope().sources.extend(sources);
     let mut updates = Vec::with_capacity(insert.on_duplicate.len());
     for assignment in &insert.on_duplicate {
-        let column = target_column(&table, &assignment.column)?;
+        let column = assigned_column(&assignment.column)?;
         let value = match &assignment.value {
             ast::Expr::Default => Cell::Default,
             value => Cell::Expr(binder.expr(value)?),
@@ -131,7 +151,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
             expr.walk(&mut |expr| reads |= matches!(expr.node, Node::Column { .. }));
         }
         if reads {
-            binder.accesses(&schema, &table.name, Access::Read)?;
+            binder.accesses(&schema, &insert.table.name, Access::Read)?;
         }
         updates.push((column, value));
     }
@@ -170,6 +190,46 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         reads_row,
         buffered,
     })
+}
+
+/// The view that an INSERT names, if it names one, bound in place.
+fn through_view(
+    binder: &mut Binder<'_>,
+    insert: &ast::Insert,
+    schema: &str,
+    access: Access,
+) -> SqlResult<Option<Inserted>> {
+    let name = ast::ObjectName { schema: Some(schema.to_owned()), name: insert.table.name.clone() };
+    let Some(view) = binder.dictionary.view(schema, &name.name) else { return Ok(None) };
+    if !view.is_updatable {
+        return Err(mysql_error!(ER_NON_INSERTABLE_TABLE, name.name, "INSERT"));
+    }
+    let factor = ast::TableFactor { name, ..ast::TableFactor::default() };
+    (binder.changes_views, binder.blind) = (true, true);
+    let bound = binder.from(&[ast::TableReference::Table(factor)]);
+    (binder.changes_views, binder.blind) = (false, false);
+    bound?;
+    let inserted = Inserted::of(binder.scope(), &insert.columns)?;
+    binder.changes(inserted.slot, access, true)?;
+    if !insert.on_duplicate.is_empty() {
+        binder.changes(inserted.slot, Access::Update, true)?;
+    }
+    Ok(Some(inserted))
+}
+
+/// The rules of rows that are inserted through a view.
+fn view_rules(binder: &mut Binder<'_>, through: &Inserted, columns: &[usize]) -> SqlResult<RowRules> {
+    let checks = view_checks(binder.scope(), through.slot)?;
+    let outer = std::mem::take(binder.scope());
+    let own = outer.table_in(through.slot).cloned().into_iter().collect();
+    *binder.scope() = Scope { sources: own, ..Scope::default() };
+    let rules = binder.rules(&through.table);
+    *binder.scope() = outer;
+    let mut rules = rules?;
+    rules.checks.extend(checks);
+    let strict = binder.session.variables.sql_mode.is_strict();
+    through.check_defaults(&rules, columns, strict)?;
+    Ok(rules)
 }
 
 /// A value as EXPLAIN writes it.

@@ -22,6 +22,7 @@ use super::numbers::{Numbers, numbered};
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::is_violation;
 use crate::dml::store::{duplicate_entry, encode_row, value_in};
+use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlResult};
 
 /// An INSERT at work.
@@ -452,9 +453,7 @@ impl<'p> InsertRun<'p> {
         }
         if plan.rules.checks() {
             match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, values)).await {
-                Err(violation)
-                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
-                {
+                Err(violation) if plan.ignore && is_refused(&violation) => {
                     cx.session.warnings.warn(violation);
                     return Ok(false);
                 }

@@ -14,7 +14,6 @@ pub(super) static TABLES: Tables = &[
     Definition::empty(&routine_libraries::DECL),
     Definition::empty(&triggers::DECL),
     Definition::empty(&view_routine_usage::DECL),
-    Definition::empty(&view_table_usage::DECL),
 ];
 
 virtual_table! {
@@ -178,17 +177,6 @@ virtual_table! {
         SPECIFIC_CATALOG: varchar(64) in utf8mb3_bin not null,
         SPECIFIC_SCHEMA: varchar(64) in utf8mb3_bin not null,
         SPECIFIC_NAME: varchar(64) not null,
-    }
-}
-
-virtual_table! {
-    mod view_table_usage = "information_schema"."VIEW_TABLE_USAGE" {
-        VIEW_CATALOG: varchar(64) in utf8mb3_bin not null,
-        VIEW_SCHEMA: varchar(64) in utf8mb3_bin not null,
-        VIEW_NAME: varchar(64) in utf8mb3_bin not null,
-        TABLE_CATALOG: varchar(64) in utf8mb3_bin not null,
-        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null,
-        TABLE_NAME: varchar(64) in utf8mb3_bin not null,
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use palisade_catalog::descriptor::{Column, DefaultValue, Visibility};
 use palisade_catalog::histogram::Histogram;
 use palisade_catalog::types::IntWidth;
-use palisade_catalog::{SqlType, Value, Zone};
+use palisade_catalog::{SqlType, Value, ViewDef, Zone};
 use palisade_engine::Table;
 use palisade_schema::{ColumnDecl, Row, Rows, TableDecl, Wanted, virtual_table};
 use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 use super::{
-    Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text,
+    Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text, views,
     wanted_declarations, yes_no,
 };
 use crate::ddl::histogram::json;
@@ -71,12 +71,17 @@ enum Owner<'a> {
     Stored(&'a Table, usize),
     /// A virtual table, which can only be read.
     Virtual(&'a ColumnDecl),
+    /// A view, with the default that is no value of a table's column.
+    View(Option<&'a str>),
 }
 
 impl ColumnSubject<'_> {
     fn default(&self) -> Value {
         match self.owner {
-            Owner::Stored(..) => create::default_text(self.column).map_or(Value::Null, text),
+            Owner::View(Some(zero)) => text(zero),
+            Owner::Stored(..) | Owner::View(None) => {
+                create::default_text(self.column).map_or(Value::Null, text)
+            }
             Owner::Virtual(declared) => declared.default.map_or(Value::Null, text),
         }
     }
@@ -85,6 +90,7 @@ impl ColumnSubject<'_> {
         match self.owner {
             Owner::Stored(table, place) => column_key(table, place),
             Owner::Virtual(declared) => declared.key,
+            Owner::View(_) => "",
         }
     }
 
@@ -239,8 +245,12 @@ pub const COLUMN_PRIVILEGES: &str = "select,insert,update,references";
 
 fn all_columns(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let stored = by_table(source, wanted, rows_of);
+    let of_views: Vec<Row> =
+        views::wanted(source, wanted).iter().flat_map(|view| rows_of_view(source, view, wanted)).collect();
     let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
-    Box::new(stored.chain(declared.into_iter().flat_map(move |table| rows_of_virtual(table, &wanted))))
+    let of_views = of_views.into_iter();
+    let virtual_ones = declared.into_iter().flat_map(move |table| rows_of_virtual(table, &wanted));
+    Box::new(stored.chain(of_views).chain(virtual_ones))
 }
 
 /// The rows of COLUMNS about a stored table.
@@ -253,6 +263,17 @@ pub fn rows_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
         columns_view::row(&subject, wanted)
     };
     shown_columns(table).enumerate().map(row).collect()
+}
+
+/// The rows of COLUMNS about a view; none of one that is not valid.
+fn rows_of_view(source: &RowSource<'_>, view: &Arc<ViewDef>, wanted: &Wanted) -> Vec<Row> {
+    let columns = views::columns(source, view).unwrap_or_default();
+    let row = |(number, (column, zero)): (usize, &(Column, Option<String>))| {
+        let (schema, table, owner) = (&*view.schema, &*view.name, Owner::View(zero.as_deref()));
+        let subject = ColumnSubject { schema, table, column, position: number + 1, owner };
+        columns_view::row(&subject, wanted)
+    };
+    columns.iter().enumerate().map(row).collect()
 }
 
 /// The rows of COLUMNS about a virtual table.

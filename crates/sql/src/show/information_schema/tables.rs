@@ -7,7 +7,9 @@ use palisade_engine::Table;
 use palisade_schema::{Rows, Wanted, virtual_table};
 use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource, SYS};
 
-use super::{Definition, Tables, by_table, catalog, number, optional, second, text, wanted_declarations};
+use super::{
+    Definition, Tables, by_table, catalog, number, optional, second, text, views, wanted_declarations,
+};
 use crate::show::create;
 use crate::sys;
 
@@ -27,6 +29,8 @@ struct TableSubject<'a> {
     name: &'a str,
     stored: Option<&'a Arc<Table>>,
     is_view: bool,
+    /// The comment of a view.
+    comment: &'a str,
     /// When a virtual table was made, microseconds since 1970: with the schema `mysql`.
     made_us: i64,
 }
@@ -77,7 +81,7 @@ virtual_table! {
         TABLE_COLLATION: varchar(64) => it.of_stored(collation, it.of_base(CollationId::UTF8MB4_0900_AI_CI.get().name)),
         CHECKSUM: bigint => Value::Null,
         CREATE_OPTIONS: varchar(256) => it.of_stored(create_options, text("")),
-        TABLE_COMMENT: text => it.stored.map_or(text(if it.is_view { "VIEW" } else { "" }), |table| text(&table.descriptor().def().comment)),
+        TABLE_COMMENT: text => it.stored.map_or(text(it.comment), |table| text(&table.descriptor().def().comment)),
     }
 }
 
@@ -119,10 +123,27 @@ fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
             name: &def.name,
             stored: Some(table),
             is_view: false,
+            comment: "",
             made_us: 0,
         };
         vec![tables_view::row(&subject, wanted)]
     });
+    let of_views = views::wanted(source, wanted).into_iter().map(|view| {
+        let comment = match views::check(source, &view) {
+            Ok(()) => "VIEW".to_owned(),
+            Err(error) => error.message,
+        };
+        let subject = TableSubject {
+            schema: &view.schema,
+            name: &view.name,
+            stored: None,
+            is_view: true,
+            comment: &comment,
+            made_us: view.created_us,
+        };
+        tables_view::row(&subject, wanted)
+    });
+    let of_views = of_views.collect::<Vec<_>>().into_iter();
     let dictionary = source.engine.dictionary();
     let system = dictionary.table(palisade_session::virtual_tables::SYSTEM_SCHEMA, "user").ok();
     // A server that has lost that table starts all the same.
@@ -132,10 +153,11 @@ fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
     let virtual_ones = declared.into_iter().map(move |table| {
         let (schema, name, is_view) = (table.schema, table.name, sys::is_view(table));
-        let subject = TableSubject { schema, name, stored: None, is_view, made_us };
+        let comment = if is_view { "VIEW" } else { "" };
+        let subject = TableSubject { schema, name, stored: None, is_view, comment, made_us };
         tables_view::row(&subject, &wanted)
     });
-    Box::new(stored.chain(virtual_ones))
+    Box::new(stored.chain(of_views).chain(virtual_ones))
 }
 
 virtual_table! {
