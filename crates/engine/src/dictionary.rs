@@ -26,6 +26,8 @@ pub struct Dictionary {
     schemas: BTreeMap<String, Arc<SchemaEntry>>,
     /// Which tables have foreign keys that refer to a table, by its name, whether there is one or not.
     referring: BTreeMap<TableName, BTreeSet<TableName>>,
+    /// Tables that temporary ones of the same name hide.
+    hidden: BTreeMap<TableName, Arc<Table>>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,7 +81,35 @@ impl Dictionary {
             true => None,
             false => self.referring.get(&TableName::new(schema, table)),
         };
-        names.into_iter().flatten().filter_map(|name| self.table(&name.schema, &name.table).ok())
+        names.into_iter().flatten().filter_map(|name| self.stored_table(&name.schema, &name.table).ok())
+    }
+
+    /// The table of the dictionary, also where a temporary one hides it: what foreign keys refer to.
+    pub fn stored_table(&self, schema: &str, table: &str) -> Result<&Arc<Table>, Error> {
+        match self.table(schema, table)? {
+            found if !found.is_temporary() => Ok(found),
+            _ => self
+                .hidden
+                .get(&TableName::new(schema, table))
+                .ok_or_else(|| Error::UnknownTable { schema: schema.to_owned(), table: table.to_owned() }),
+        }
+    }
+
+    /// The dictionary as a session sees it that has these temporary tables: they hide others of their names.
+    #[must_use]
+    pub fn with_temporary<'t>(&self, tables: impl IntoIterator<Item = &'t Arc<Table>>) -> Dictionary {
+        let mut next = self.clone();
+        for table in tables {
+            let entry = next.schemas.entry(table.schema.clone()).or_insert_with(|| {
+                let schema = Schema { name: table.schema.clone(), collation: table.collation };
+                Arc::new(SchemaEntry { schema: Arc::new(schema), tables: BTreeMap::new() })
+            });
+            let before = Arc::make_mut(entry).tables.insert(table.name.clone(), table.clone());
+            if let Some(before) = before.filter(|before| !before.is_temporary()) {
+                next.hidden.insert(TableName::new(&table.schema, &table.name), before);
+            }
+        }
+        next
     }
 
     fn refer(&mut self, table: &Table, refers: bool) {

@@ -312,6 +312,10 @@ impl<'a> Binder<'a> {
         table: &str,
         access: palisade_session::environment::Access,
     ) -> SqlResult<()> {
+        if self.dictionary.table(schema, table).is_ok_and(|table| table.is_temporary()) {
+            // A session may do everything with its own.
+            return Ok(());
+        }
         if self.session.is_restricted() {
             self.host.check_table(self.session, schema, table, access)?;
         }
@@ -439,9 +443,12 @@ impl<'a> Binder<'a> {
 /// Stored tables, as the session's locks allow.
 impl Binder<'_> {
     /// A table of the dictionary: 1146 if there is none; while there are locked tables it is none of them
-    /// (1100).
+    /// (1100). 1137 for a temporary one that the statement names twice.
     pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
         match self.dictionary.table(schema, name) {
+            Ok(table) if table.is_temporary() && self.uses(table) => {
+                Err(mysql_error!(ER_CANT_REOPEN_TABLE, name))
+            }
             Ok(table) => Ok(table.clone()),
             Err(_) if self.locks.is_some_and(|locks| locks.has_tables()) => {
                 Err(mysql_error!(ER_TABLE_NOT_LOCKED, alias))
@@ -450,9 +457,16 @@ impl Binder<'_> {
         }
     }
 
+    fn uses(&self, table: &Arc<Table>) -> bool {
+        self.tables.iter().any(|known| Arc::ptr_eq(known, table))
+    }
+
     /// 1099, 1100 or 1223 if the session's locks forbid the use of `table` under `alias`.
     pub fn check_locks(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
-        self.locks.map_or(Ok(()), |locks| locks.check(table, alias, write))
+        match self.locks {
+            Some(locks) if !table.is_temporary() => locks.check(table, alias, write),
+            _ => Ok(()),
+        }
     }
 }
 

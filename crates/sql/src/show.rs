@@ -56,6 +56,8 @@ pub struct Shower<'a> {
     pub host: &'a dyn Host,
     /// The session that asks.
     pub session: SessionView<'a>,
+    /// Its temporary tables.
+    pub temporary: Option<&'a crate::temporary::SessionTables>,
 }
 
 fn text_type() -> SqlType {
@@ -127,7 +129,11 @@ impl Shower<'_> {
             Some(schema) => schema.clone(),
             None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        Ok(self.engine.dictionary().table(&schema, &name.name)?.clone())
+        let dictionary = match self.temporary {
+            Some(tables) => tables.over(self.engine),
+            None => self.engine.dictionary(),
+        };
+        Ok(dictionary.table(&schema, &name.name)?.clone())
     }
 
     /// What a SHOW answers; `None` for those that are the host's business or not supported.
@@ -266,6 +272,10 @@ impl Shower<'_> {
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
             None => {
                 let table = self.table(name)?;
+                if table.is_temporary() {
+                    let rows = |wanted: &Wanted| information_schema::columns::rows_of(&table, wanted);
+                    return self.picked_of_own("COLUMNS", picks, &rows);
+                }
                 (table.schema.clone(), table.name.clone())
             }
         };
@@ -330,6 +340,10 @@ impl Shower<'_> {
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
             None => {
                 let table = self.table(name)?;
+                if table.is_temporary() {
+                    let rows = |wanted: &Wanted| information_schema::indexes::rows_of(&table, wanted);
+                    return self.picked_of_own("STATISTICS", picks::INDEXES, &rows);
+                }
                 (table.schema.clone(), table.name.clone())
             }
         };
