@@ -241,6 +241,7 @@ error_codes! {
     ER_NONUPDATEABLE_COLUMN = 1348, "HY000", "Column '%-.192s' is not updatable";
     ER_VIEW_SELECT_CLAUSE = 1350, "HY000", "View's SELECT contains a '%s' clause";
     ER_VIEW_SELECT_VARIABLE = 1351, "HY000", "View's SELECT contains a variable or parameter";
+    ER_VIEW_SELECT_TMPTABLE = 1352, "HY000", "View's SELECT refers to a temporary table '%-.192s'";
     ER_VIEW_WRONG_LIST = 1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
     ER_WARN_VIEW_MERGE = 1354, "HY000", "View merge algorithm can't be used here for now (assumed undefined algorithm)";
     ER_VIEW_INVALID = 1356, "HY000", "View '%-.192s.%-.192s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them";
@@ -404,6 +405,8 @@ error_codes! {
     ER_PARTITION_EXCHANGE_FOREIGN_KEY = 1740, "HY000", "Table to exchange with partition has foreign key references: '%-.64s'";
     ER_PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, "HY000", "PARTITION () clause on non partitioned table";
     ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET = 1748, "HY000", "Found a row not matching the given partition set";
+    ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE = 1751, "HY000", "The creation of some temporary tables could not be rolled back.";
+    ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE = 1752, "HY000", "Some temporary tables were dropped, but these operations could not be rolled back.";
     ER_DA_INVALID_CONDITION_NUMBER = 1758, "35000", "Invalid condition number";
     ER_INSECURE_PLAIN_TEXT = 1759, "HY000", "Sending passwords in plain text without SSL/TLS is extremely insecure.";
     ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION = 1766, "HY000", "The system variable %.200s cannot be set when there is an ongoing transaction.";
@@ -520,6 +523,7 @@ error_codes! {
     ER_CAPACITY_EXCEEDED_IN_RANGE_OPTIMIZER = 3171, "HY000", "Range optimization was not done for this query.";
     ER_CANNOT_CREATE_VIRTUAL_INDEX_CONSTRAINT = 3175, "HY000", "Cannot create index on virtual column whose base column has foreign constraint.";
     ER_CAPACITY_EXCEEDED_IN_PARSER = 3186, "HY000", "Parser bailed out for this query.";
+    ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE = 3500, "HY000", "CREATE TEMPORARY TABLE is not allowed with ROW_FORMAT=COMPRESSED or KEY_BLOCK_SIZE.";
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
     ER_TOO_LONG_SET_ENUM_VALUE = 3505, "HY000", "Too long enumeration/set value for column %s.";
@@ -650,6 +654,7 @@ error_codes! {
     ER_DA_GLOBAL_CONN_LIMIT = 4081, "HY000", "Connection closed. Global connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_DA_CONN_LIMIT = 4082, "HY000", "Connection closed. Connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
+    ER_XA_TEMP_TABLE = 4091, "HY000", "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
     ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     ER_WARN_DEPRECATED_WITH_NOTE = 4166, "HY000", "'%s' is deprecated and will be removed in a future release. %s";

@@ -66,7 +66,7 @@ pub const HEADER: PageNo = PageNo(0);
 /// extended, log credit.
 pub fn format_space(log: &Arc<Log>, space: &Space) -> Attempt<()> {
     space.ensure_allocated(1).map_err(Blocked::up)?;
-    let mut mtr = Mtr::begin(log, 2 * MAX_ALLOCATION_BYTES)?;
+    let mut mtr = Mtr::begin_in(space, log, 2 * MAX_ALLOCATION_BYTES)?;
     let header = mtr.hold(space.create(HEADER).map_err(Blocked::up)?);
     mtr.apply(header, PageOp::Format { page_type: page_type::SPACE_HEADER });
     mtr.write(header, MAGIC, &SPACE_MAGIC.to_le_bytes());

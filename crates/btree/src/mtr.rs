@@ -13,12 +13,17 @@
 //! 3. Space headers, then extent maps ([`alloc`](crate::alloc)), an undo space's before a data space's: last, because
 //!    everybody wants them.
 //!
+//! # Scratch spaces
+//!
+//! A mini-transaction on a [scratch space](palisade_buffer::BufferPool::attach_scratch) has no redo: nothing of such
+//! a space is to be there after a crash. It asks for no credit, and touches pages of that space only.
+//!
 //! Latches taken by version upgrade do not wait and are free of this order.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use palisade_base::{PageId, PageNo};
+use palisade_base::{Lsn, PageId, PageNo};
 use palisade_buffer::{ExclusivePage, Page, PageSize, Space};
 use palisade_log::{Credit, Log, LsnRange};
 use smallvec::SmallVec;
@@ -65,10 +70,13 @@ struct Held<'a> {
 /// A mini-transaction.
 pub struct Mtr<'a> {
     log: &'a Arc<Log>,
-    credit: Credit<'a>,
+    /// What its redo may take; `None` if it has none, because the space is a scratch space.
+    credit: Option<Credit<'a>>,
     pages: SmallVec<[Held<'a>; 6]>,
     redo: Vec<u8>,
     last: Option<PageId>,
+    /// Pages of a scratch space have been changed.
+    has_changed_scratch: bool,
 }
 
 thread_local! {
@@ -80,7 +88,34 @@ impl<'a> Mtr<'a> {
     /// Begins a mini-transaction whose redo will not exceed `credit`.
     pub fn new(log: &'a Arc<Log>, credit: Credit<'a>) -> Self {
         let redo = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Vec::with_capacity(2048));
-        Mtr { log, credit, pages: SmallVec::new(), redo, last: None }
+        Mtr {
+            log,
+            credit: Some(credit),
+            pages: SmallVec::new(),
+            redo,
+            last: None,
+            has_changed_scratch: false,
+        }
+    }
+
+    /// Begins a mini-transaction on a scratch space, which has no redo.
+    fn unlogged(log: &'a Arc<Log>) -> Self {
+        Mtr {
+            log,
+            credit: None,
+            pages: SmallVec::new(),
+            redo: Vec::new(),
+            last: None,
+            has_changed_scratch: false,
+        }
+    }
+
+    /// Begins a mini-transaction on pages of `space`, after waiting, if need be, for log credit of `bytes`.
+    pub fn begin_in(space: &Space, log: &'a Arc<Log>, bytes: usize) -> Attempt<Self> {
+        match space.is_scratch() {
+            false => Mtr::begin(log, bytes),
+            true => Ok(Mtr::unlogged(log)),
+        }
     }
 
     /// Begins a mini-transaction after waiting, if need be, for log credit of `bytes`.
@@ -137,7 +172,7 @@ impl<'a> Mtr<'a> {
 
     /// Whether anything has been changed: then it must be committed.
     pub fn is_changed(&self) -> bool {
-        !self.redo.is_empty()
+        !self.redo.is_empty() || self.has_changed_scratch
     }
 
     /// The redo so far.
@@ -152,8 +187,12 @@ impl<'a> Mtr<'a> {
     pub fn apply(&mut self, handle: Handle, op: PageOp<'_>) {
         let held = &mut self.pages[handle.0 as usize];
         let id = held.page.id();
-        op.encode(id, self.last, &mut self.redo);
-        self.last = Some(id);
+        if self.credit.is_some() {
+            op.encode(id, self.last, &mut self.redo);
+            self.last = Some(id);
+        } else {
+            self.has_changed_scratch = true;
+        }
         held.changed = true;
         if let Err(mismatch) = op.apply(&mut held.page) {
             panic!("{op} on page {id}: {mismatch}");
@@ -167,14 +206,20 @@ impl<'a> Mtr<'a> {
     }
 
     /// Appends the redo to the log in one piece, stamps the changed pages, calls `before_link` - while no reader of the
-    /// log's tail can know of this mini-transaction - and gives all latches back.
+    /// log's tail can know of this mini-transaction - and gives all latches back. On a scratch space there is nothing to
+    /// append or to link, and the range that it gives is empty.
     ///
     /// # Panics
     /// If nothing was changed.
     pub fn commit(mut self, before_link: impl FnOnce(LsnRange)) -> LsnRange {
         assert!(self.is_changed(), "a mini-transaction without changes is dropped, not committed");
         let pages = &mut self.pages;
-        let range = self.log.append(&mut self.credit, &self.redo, |range| {
+        let Some(credit) = &mut self.credit else {
+            pages.iter_mut().filter(|held| held.changed).for_each(|held| held.page.stamp_scratch());
+            self.has_changed_scratch = false;
+            return LsnRange { start: Lsn::ZERO, end: Lsn::ZERO };
+        };
+        let range = self.log.append(credit, &self.redo, |range| {
             for held in pages.iter_mut().filter(|held| held.changed) {
                 held.page.stamp(range);
             }
@@ -217,7 +262,7 @@ impl Drop for Mtr<'_> {
         let mut redo = std::mem::take(&mut self.redo);
         redo.clear();
         BUFFERS.with_borrow_mut(|buffers| {
-            if buffers.len() < 8 && redo.capacity() <= MOST_KEPT_BYTES {
+            if buffers.len() < 8 && (1..=MOST_KEPT_BYTES).contains(&redo.capacity()) {
                 buffers.push(redo);
             }
         });

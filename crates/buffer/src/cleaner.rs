@@ -50,7 +50,7 @@ use palisade_io::{IoPool, WriteQueue};
 
 use crate::error::Error;
 use crate::flush_list::{Candidate, FlushList};
-use crate::frames::CLEAN;
+use crate::frames::{CLEAN, SCRATCH};
 use crate::pacing::{Observation, Pacer, Plan, Reason};
 use crate::page_size::PageSize;
 use crate::planted::{Planted, makes};
@@ -262,7 +262,7 @@ impl Cleaner {
                 }
                 if let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame) {
                     if makes(Planted::MarksOfPagesGoEarly) {
-                        core.log.unregister_dirty(oldest);
+                        core.unregister_dirty(oldest);
                     }
                     self.writing.push(Writing { space, id, frame, oldest, part });
                 }
@@ -365,7 +365,7 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
 /// The page is on disk, or its space is gone. Frees the frame if it lost its page meanwhile.
 fn end_write(core: &Core, page: &Writing) {
     if !makes(Planted::MarksOfPagesGoEarly) {
-        core.log.unregister_dirty(page.oldest);
+        core.unregister_dirty(page.oldest);
     }
     if core.frames.end_write(page.frame) {
         core.frames.give_free(page.frame);
@@ -495,7 +495,7 @@ impl Coordinator {
             }
             let frame = self.position as u32;
             self.position = (self.position + 1) % frames.count();
-            if frames.oldest(frame) < plan.below.0
+            if frames.oldest(frame) < plan.below.0.min(SCRATCH)
                 && let Some(id) = frames.owner(frame)
             {
                 chosen.push((id, frame));
@@ -661,10 +661,10 @@ impl BufferPool {
         write_checkpoint(self.core())
     }
 
-    /// Every page that is dirty as far as a look without latches tells.
+    /// Every page that is dirty as far as a look without latches tells, but for those of scratch spaces.
     fn all_dirty(&self) -> Vec<Candidate> {
         let frames = &self.core().frames;
-        let dirty = (0..frames.count() as u32).filter(|&frame| frames.oldest(frame) != CLEAN);
+        let dirty = (0..frames.count() as u32).filter(|&frame| frames.oldest(frame) < SCRATCH);
         dirty.filter_map(|frame| Some((frames.owner(frame)?, frame))).collect()
     }
 

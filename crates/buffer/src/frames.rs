@@ -34,6 +34,9 @@
 //! CLEAN and registers anew: so at every moment each change that is not durable in its page lies at or after
 //! a registered LSN, and the checkpoint, which is below all registered ones, never passes a change that is
 //! not on disk.
+//!
+//! A page of a scratch space has the mark [`SCRATCH`], which is registered nowhere and counted nowhere: it is
+//! written only when its frame is wanted for another page.
 
 use std::sync::atomic::{
     AtomicU8, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -48,6 +51,9 @@ use crate::page_size::PageSize;
 
 /// `oldest` of a page whose changes are all on disk or on their way there.
 pub(crate) const CLEAN: u64 = u64::MAX;
+/// `oldest` of a page of a [scratch space](crate::BufferPool::attach_scratch) that differs from what is on disk:
+/// no log record tells of the change, so that neither the log nor a checkpoint waits for the page.
+pub(crate) const SCRATCH: u64 = u64::MAX - 1;
 const NO_OWNER: u64 = u64::MAX;
 
 /// A cleaner has a copy of the frame on its way to disk.
@@ -327,11 +333,20 @@ impl Frames {
         was_clean
     }
 
+    /// A page of a scratch space was changed, under the exclusive latch.
+    pub(crate) fn make_scratch_dirty(&self, frame: u32) {
+        let before = self.oldest[frame as usize].swap(SCRATCH, Relaxed);
+        debug_assert!(before >= SCRATCH, "no change of a scratch space is logged");
+    }
+
     /// Takes the mark of a dirty page, under its shared or exclusive latch: from here on it counts as clean.
     pub(crate) fn take_dirty(&self, frame: u32) -> Option<Lsn> {
         let oldest = self.oldest[frame as usize].swap(CLEAN, Relaxed);
         if oldest == CLEAN {
             return None;
+        }
+        if oldest == SCRATCH {
+            return Some(Lsn(SCRATCH));
         }
         self.keeping.forget(frame);
         self.unsaved_count.fetch_sub(1, Release);

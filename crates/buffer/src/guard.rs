@@ -264,6 +264,18 @@ impl<'a> ExclusivePage<'a> {
         metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
     }
 
+    /// Every change made so far is to a page of a scratch space, of which no log record tells.
+    ///
+    /// # Panics
+    /// If the space is none.
+    pub fn stamp_scratch(&mut self) {
+        let space = self.place.space;
+        assert!(space.is_scratch(), "a change of page {} has a log record", self.place.id);
+        self.content = Content::Stamped;
+        space.core().frames.make_scratch_dirty(self.place.frame);
+        metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
+    }
+
     /// Whether it is of use to the pool to [know](Self::record) what the log record at `range` has done to
     /// the page, which has been stamped with it.
     #[inline]

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use palisade_base::{Lsn, PageId};
 
-use crate::frames::CLEAN;
+use crate::frames::SCRATCH;
 use crate::page::Page;
 use crate::pool::BufferPool;
 use crate::table::HOT;
@@ -52,7 +52,7 @@ impl BufferPool {
         let oldest = self.core().frames.oldest(frame);
         let page = ResidentPage {
             id,
-            oldest: (oldest != CLEAN).then_some(Lsn(oldest)),
+            oldest: (oldest < SCRATCH).then_some(Lsn(oldest)),
             is_writing: self.core().frames.is_writing(frame),
             is_hot: entry.heat() == HOT,
             is_latched,

@@ -7,7 +7,7 @@
 use palisade_base::{PageId, PageNo};
 
 use crate::flush_list::Candidate;
-use crate::frames::CLEAN;
+use crate::frames::SCRATCH;
 use crate::pool::BufferPool;
 use crate::space::{EXTENT, Space};
 
@@ -68,7 +68,7 @@ fn add_some(
             return;
         }
         let frame = space.known_entry(page).and_then(|entry| entry.frame());
-        match frame.filter(|&frame| frames.oldest(frame) != CLEAN) {
+        match frame.filter(|&frame| frames.oldest(frame) < SCRATCH) {
             Some(frame) => chosen.push((PageId { space: space.id(), page }, frame)),
             None if which == Neighbours::Adjacent => return,
             None => {}

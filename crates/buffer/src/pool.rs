@@ -29,7 +29,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_base::{Event, PageNo, SpaceId};
+use palisade_base::{Event, Lsn, PageNo, SpaceId};
 use palisade_io::{File, IoPool};
 use palisade_log::Log;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -37,15 +37,15 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::flush_list::FlushList;
-use crate::frames::Frames;
+use crate::frames::{Frames, SCRATCH};
 use crate::kept::ApplyChanges;
 use crate::pacing::FlushSettings;
 use crate::page::Page;
 use crate::page_size::PageSize;
 use crate::places::{OutOfPlace, PlaceStore};
 use crate::resize::Resize;
-use crate::sink::PageSink;
-use crate::space::{ReadAhead, Space};
+use crate::sink::{PageSink, Unsynced};
+use crate::space::{Durability, ReadAhead, Space};
 use crate::{guard, metrics, pacing, requests};
 
 /// Between two attempts to write while the disk is full.
@@ -236,6 +236,13 @@ impl Core {
         self.frames.wake_waiters();
     }
 
+    /// A page is on disk whose mark, taken by [`Frames::take_dirty`], was `oldest`; or its space is gone.
+    pub(crate) fn unregister_dirty(&self, oldest: Lsn) {
+        if oldest.0 != SCRATCH {
+            self.log.unregister_dirty(oldest);
+        }
+    }
+
     #[cold]
     fn pressure(&self, stuck: usize) -> f64 {
         let held = (self.frames.dirty_count() + stuck) as f64 / self.frames.size() as f64;
@@ -333,6 +340,8 @@ pub struct BufferPool {
     pub(crate) spaces: RwLock<HashMap<SpaceId, Arc<Space>>>,
     /// What writes spaces that have places, if there are any.
     out_of_place: OnceLock<Arc<OutOfPlace>>,
+    /// What writes scratch spaces: one for all, so that a batch has one part of them.
+    scratch_sink: Arc<dyn PageSink>,
     pub(crate) coordinator: Mutex<Coordinator>,
     /// The cleaners that keep frames free.
     pub(crate) evictors: Vec<Mutex<Cleaner>>,
@@ -380,6 +389,7 @@ impl BufferPool {
             core: Arc::new(core),
             spaces: RwLock::default(),
             out_of_place: OnceLock::new(),
+            scratch_sink: Arc::new(Unsynced),
             coordinator,
             evictors,
             shared: Mutex::default(),
@@ -460,7 +470,14 @@ impl BufferPool {
         file: Arc<dyn File>,
         sink: Arc<dyn PageSink>,
     ) -> Result<Arc<Space>, Error> {
-        self.attach(id, file, None, sink)
+        self.attach(id, file, (None, sink), Durability::Logged)
+    }
+
+    /// Attaches an empty file as a *scratch space*: what is in it is gone with the process. Its pages are
+    /// changed without log records ([`ExclusivePage::stamp_scratch`](crate::ExclusivePage::stamp_scratch)),
+    /// are written only when their frames are wanted, and are never synced.
+    pub fn attach_scratch(&self, id: SpaceId, file: Arc<dyn File>) -> Result<Arc<Space>, Error> {
+        self.attach(id, file, (None, self.scratch_sink.clone()), Durability::Scratch)
     }
 
     /// Attaches a space whose pages are where `places` says. They are written by `sink`, the same for all
@@ -473,19 +490,20 @@ impl BufferPool {
         let own = self.out_of_place.get_or_init(|| sink.clone());
         assert!(Arc::ptr_eq(own, sink), "a pool has one sink for all spaces with places");
         sink.attach(&places);
-        self.attach(places.space(), places.file().clone(), Some(places.clone()), sink.clone())
+        let file = places.file().clone();
+        self.attach(places.space(), file, (Some(places.clone()), sink.clone()), Durability::Logged)
     }
 
     fn attach(
         &self,
         id: SpaceId,
         file: Arc<dyn File>,
-        places: Option<Arc<PlaceStore>>,
-        sink: Arc<dyn PageSink>,
+        (places, sink): (Option<Arc<PlaceStore>>, Arc<dyn PageSink>),
+        durability: Durability,
     ) -> Result<Arc<Space>, Error> {
         assert!(id.0 != u32::MAX, "space {} is reserved", id.0);
         self.check_sink(&*sink);
-        let space = Space::new(id, file, places, sink, self.core.clone())
+        let space = Space::new(id, file, (places, sink), durability, self.core.clone())
             .map_err(|source| Error::Extend { space: id, source: Arc::new(source) })?;
         let before = self.spaces.write().insert(id, space.clone());
         assert!(before.is_none(), "space {} is attached already", id.0);
@@ -563,7 +581,7 @@ impl BufferPool {
         let mut free = None;
         if let Some(frame) = entry.frame() {
             if let Some(oldest) = frames.take_dirty(frame) {
-                self.core.log.unregister_dirty(oldest);
+                self.core.unregister_dirty(oldest);
             }
             entry.set_frame(None);
             frames.set_owner(frame, None);

@@ -10,6 +10,8 @@
 //!   before or as it is in the part - after the [repair](crate::doublewrite), if the sink needs one - except
 //!   with [`Off`], which promises this only for devices that write a page whole.
 //!
+//! `Unsynced`, the sink of scratch spaces, promises less: nothing of them is to be there after a crash.
+//!
 //! The log up to the batch's newest page LSN is durable before a sink sees it.
 //!
 //! ```text
@@ -245,6 +247,16 @@ impl<'a> BatchPart<'a> {
     }
 
     fn write_places(&self, queue: &mut WriteQueue, extent: Extent) -> io::Result<()> {
+        let files = self.write_unsynced(queue, extent)?;
+        if !makes(Planted::PlacesAreNotSynced) {
+            sync(queue, &files, FileUse::Data)?;
+        }
+        self.punch();
+        Ok(())
+    }
+
+    /// Writes every page to its place. Gives the files, which are still to be made durable.
+    fn write_unsynced(&self, queue: &mut WriteQueue, extent: Extent) -> io::Result<Vec<Arc<dyn File>>> {
         let size = self.size.bytes();
         let (mut writes, mut files) = (Vec::new(), Vec::new());
         let (mut start, mut pages, mut bytes) = (0, 0, 0);
@@ -275,13 +287,9 @@ impl<'a> BatchPart<'a> {
             Err(error) if is_no_space(&error) && makes(Planted::FullDiskIsPassedOver) => {}
             outcome => outcome?,
         }
-        if !makes(Planted::PlacesAreNotSynced) {
-            sync(queue, &files, FileUse::Data)?;
-        }
-        self.punch();
         metrics::BUFFER_PAGES_WRITTEN.add(pages as u64);
         metrics::BUFFER_DATA_WRITTEN.add(bytes as u64);
-        Ok(())
+        Ok(files)
     }
 
     /// The pages are durable in their places.
@@ -362,5 +370,27 @@ impl PageSink for Off {
 
     fn write(&self, _lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
         part.write_in_place(queue)
+    }
+}
+
+/// In place and never durable: for scratch spaces, whose pages are gone with the process.
+#[derive(Debug, Default)]
+pub(crate) struct Unsynced;
+
+impl PageSink for Unsynced {
+    fn name(&self) -> &'static str {
+        "unsynced"
+    }
+
+    fn batch_pages(&self) -> usize {
+        usize::MAX
+    }
+
+    fn lanes(&self) -> usize {
+        usize::MAX
+    }
+
+    fn write(&self, _lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
+        part.write_unsynced(queue, Extent::Any).map(drop)
     }
 }

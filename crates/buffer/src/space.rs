@@ -78,9 +78,19 @@ struct Chosen {
     is_said: bool,
 }
 
+/// What becomes of a space's pages when the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// The log tells of every change.
+    Logged,
+    /// Nothing does, and nothing is left.
+    Scratch,
+}
+
 /// One file of pages, attached to the pool.
 pub struct Space {
     id: SpaceId,
+    durability: Durability,
     table: PageTable,
     /// Pages the file has room for; 0 once detached.
     pages: AtomicU32,
@@ -179,8 +189,8 @@ impl Space {
     pub(crate) fn new(
         id: SpaceId,
         file: Arc<dyn File>,
-        places: Option<Arc<PlaceStore>>,
-        sink: Arc<dyn PageSink>,
+        (places, sink): (Option<Arc<PlaceStore>>, Arc<dyn PageSink>),
+        durability: Durability,
         core: Arc<Core>,
     ) -> io::Result<Arc<Self>> {
         let pages = match &places {
@@ -189,6 +199,7 @@ impl Space {
         };
         Ok(Arc::new_cyclic(|this| Space {
             id,
+            durability,
             table: PageTable::new(),
             pages: AtomicU32::new(pages),
             unused_from: AtomicU32::new(pages),
@@ -208,6 +219,13 @@ impl Space {
     /// The space's id.
     pub fn id(&self) -> SpaceId {
         self.id
+    }
+
+    /// Whether its pages are changed without log records, and are gone with the process; see
+    /// [`BufferPool::attach_scratch`](crate::BufferPool::attach_scratch).
+    #[inline]
+    pub fn is_scratch(&self) -> bool {
+        self.durability == Durability::Scratch
     }
 
     /// How many files it has open.

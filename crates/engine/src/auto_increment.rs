@@ -79,6 +79,9 @@ impl Transaction {
         table: &'t Arc<Table>,
         rows: RowsToCome,
     ) -> Attempt<Option<MutexGuard<'t, ()>>> {
+        if table.is_temporary() {
+            return Ok(None);
+        }
         let reserving = &table.runtime().reserving;
         match (self.auto_increment_lock_mode(), rows) {
             (AutoIncrementLockMode::Interleaved, _) => return Ok(None),

@@ -28,6 +28,7 @@ use crate::metadata::{ExclusiveLock, TableName};
 use crate::rows::name_table;
 use crate::store::{How, ReadProgress, RowStore, is_external};
 use crate::table::{Partition, Table};
+use crate::temporary_table::TemporaryTable;
 use crate::{Attempt, Error};
 
 /// Bytes of entries sorted at once.
@@ -203,6 +204,31 @@ impl Engine {
         .await
     }
 
+    /// The same with a temporary table.
+    pub async fn rebuild_temporary_table(
+        self: &Arc<Self>,
+        old: &TemporaryTable,
+        def: TableDef,
+        map: &mut RowMapper<'_>,
+    ) -> Result<TemporaryTable, Error> {
+        let auto_increment = old.table().auto_increment().max(def.auto_increment);
+        let new = self.create_temporary_table(old.owner(), TableDef { auto_increment, ..def }).await?;
+        let work = BuildWork::new(self.config.clock.clone());
+        let copied = self.copy_rows(old.table(), new.table(), (map, &work)).await;
+        copied.map_err(|error| name_table(error, old.table()))?;
+        let (engine, made) = (self.clone(), new.table().clone());
+        let built = move || {
+            let mut indexes = 1..made.indexes.len();
+            indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work))?;
+            if made.auto_increment_column().is_some() && auto_increment > 1 {
+                retry_blocking(|| made.note_auto_increment(auto_increment - 1))?;
+            }
+            Ok(())
+        };
+        self.blocking(built).await.map_err(|error| name_table(error, old.table()))?;
+        Ok(new)
+    }
+
     async fn copy_rows(
         self: &Arc<Self>,
         old: &Table,
@@ -313,7 +339,8 @@ pub(crate) fn insert_built_row(log: &Arc<Log>, tree: &Tree, key: &[u8], row: &[u
 }
 
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
-    let mut mtr = Mtr::begin(log, overflow::max_write_bytes(space.page_size())).map_err(Blocked::up)?;
+    let mut mtr =
+        Mtr::begin_in(space, log, overflow::max_write_bytes(space.page_size())).map_err(Blocked::up)?;
     let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;
     mtr.commit(|_| {});
     Ok(page)
@@ -321,7 +348,8 @@ fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8])
 
 /// Inserts an entry; false if there is one.
 fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<bool> {
-    let mut mtr = Mtr::begin(log, max_entry_change_bytes(tree.space().page_size())).map_err(Blocked::up)?;
+    let bytes = max_entry_change_bytes(tree.space().page_size());
+    let mut mtr = Mtr::begin_in(tree.space(), log, bytes).map_err(Blocked::up)?;
     let position = tree.acquire(&mut mtr, key, value.len()).map_err(Blocked::up)?;
     if position.exists() {
         return Ok(false);
@@ -431,7 +459,7 @@ fn row_with(table: &Table, partition: &Partition, number: usize, prefix: &[u8]) 
 }
 
 /// Whether there is an entry whose key begins with `prefix`.
-fn begins_with(tree: &Tree, prefix: &[u8]) -> Attempt<bool> {
+pub(crate) fn begins_with(tree: &Tree, prefix: &[u8]) -> Attempt<bool> {
     let mut from = prefix.to_vec();
     loop {
         let mut first = None;

@@ -220,7 +220,7 @@ impl Engine {
     }
 
     /// Runs something that blocks on a thread for that.
-    async fn blocking<T: Send + 'static>(
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {

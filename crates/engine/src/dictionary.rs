@@ -26,6 +26,8 @@ pub struct Dictionary {
     schemas: BTreeMap<String, Arc<SchemaEntry>>,
     /// Which tables have foreign keys that refer to a table, by its name, whether there is one or not.
     referring: BTreeMap<TableName, BTreeSet<TableName>>,
+    /// Tables that temporary ones of the same name hide.
+    hidden: BTreeMap<TableName, Arc<Table>>,
 }
 
 #[derive(Debug, Clone)]
@@ -76,7 +78,13 @@ impl Dictionary {
         self.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values())
     }
 
-    /// A view. No table of its schema has its name.
+    /// A view, unless a temporary table hides it.
+    pub fn visible_view(&self, schema: &str, view: &str) -> Option<&Arc<ViewDef>> {
+        let is_hidden = self.table(schema, view).is_ok_and(|table| table.is_temporary());
+        if is_hidden { None } else { self.view(schema, view) }
+    }
+
+    /// A view. No table of its schema has its name but a temporary one.
     pub fn view(&self, schema: &str, view: &str) -> Option<&Arc<ViewDef>> {
         self.schemas.get(schema)?.views.get(view)
     }
@@ -92,7 +100,36 @@ impl Dictionary {
             true => None,
             false => self.referring.get(&TableName::new(schema, table)),
         };
-        names.into_iter().flatten().filter_map(|name| self.table(&name.schema, &name.table).ok())
+        names.into_iter().flatten().filter_map(|name| self.stored_table(&name.schema, &name.table).ok())
+    }
+
+    /// The table of the dictionary, also where a temporary one hides it: what foreign keys refer to.
+    pub fn stored_table(&self, schema: &str, table: &str) -> Result<&Arc<Table>, Error> {
+        match self.table(schema, table)? {
+            found if !found.is_temporary() => Ok(found),
+            _ => self
+                .hidden
+                .get(&TableName::new(schema, table))
+                .ok_or_else(|| Error::UnknownTable { schema: schema.to_owned(), table: table.to_owned() }),
+        }
+    }
+
+    /// The dictionary as a session sees it that has these temporary tables: they hide others of their names.
+    #[must_use]
+    pub fn with_temporary<'t>(&self, tables: impl IntoIterator<Item = &'t Arc<Table>>) -> Dictionary {
+        let mut next = self.clone();
+        for table in tables {
+            let entry = next.schemas.entry(table.schema.clone()).or_insert_with(|| {
+                let schema = Schema { name: table.schema.clone(), collation: table.collation };
+                let schema = Arc::new(schema);
+                Arc::new(SchemaEntry { schema, tables: BTreeMap::new(), views: BTreeMap::new() })
+            });
+            let before = Arc::make_mut(entry).tables.insert(table.name.clone(), table.clone());
+            if let Some(before) = before.filter(|before| !before.is_temporary()) {
+                next.hidden.insert(TableName::new(&table.schema, &table.name), before);
+            }
+        }
+        next
     }
 
     fn refer(&mut self, table: &Table, refers: bool) {

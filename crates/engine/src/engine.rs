@@ -39,6 +39,7 @@ use crate::removal::Removals;
 use crate::sinks::{PageSinkStatus, Sinks};
 use crate::table::Table;
 use crate::temporary::TemporaryFiles;
+use crate::temporary_table::TemporaryTables;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
 
@@ -142,6 +143,7 @@ pub struct Engine {
     pub(crate) pool_dump: PoolDump,
     pub(crate) purge_lag: PurgeLag,
     pub(crate) temporary: TemporaryFiles,
+    pub(crate) temporary_tables: TemporaryTables,
     pub(crate) deadlock_observer: OnceLock<Observer>,
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.

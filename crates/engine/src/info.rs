@@ -163,7 +163,7 @@ pub(crate) enum Field {
 pub(crate) fn format(log: &Arc<Log>, space: &Space) -> Result<(), Error> {
     retry_blocking(|| alloc::format_space(log, space))?;
     retry_blocking(|| {
-        let mut mtr = Mtr::begin(log, MAX_ALLOCATION_BYTES + 4 * OP_OVERHEAD)?;
+        let mut mtr = Mtr::begin_in(space, log, MAX_ALLOCATION_BYTES + 4 * OP_OVERHEAD)?;
         let mut reservation = alloc::reserve(&mut mtr, space, PageNo::NONE, 1)?;
         let (page, handle) = reservation.allocate(&mut mtr, PageOp::Format { page_type: INFO_TYPE });
         assert!(page == INFO_PAGE, "the information page is the first after the header");
@@ -195,7 +195,7 @@ fn write_with(
     field: Field,
     next: impl FnOnce(u64) -> Option<u64>,
 ) -> Attempt<u64> {
-    let mut mtr = Mtr::begin(log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
+    let mut mtr = Mtr::begin_in(space, log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
     let page = hold(&mut mtr, space)?;
     let old = mtr.page(page).u64_at(field as usize);
     let Some(value) = next(old) else { return Ok(old) };

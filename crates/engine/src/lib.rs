@@ -11,6 +11,7 @@
 //! | [`scan`] | [`Scan`] and [`RowBatch`]: reading ranges, a leaf's worth at a time |
 //! | [`check`] | CHECK TABLE |
 //! | [`temporary`] | temporary files of statements |
+//! | [`temporary_table`], `unlogged` | tables of one session; changes of their rows, and undoing these |
 //! | [`metadata`] | metadata locks: a table in use is not dropped |
 //! | `usage`, `open_files` | how often rows of a table, and files, are accessed |
 //! | [`ddl`] | what changes the dictionary, each change crash-atomic |
@@ -134,8 +135,10 @@ pub mod statistics;
 mod store;
 pub mod table;
 pub mod temporary;
+pub mod temporary_table;
 pub mod transaction;
 mod uncounted;
+mod unlogged;
 mod usage;
 mod views;
 pub mod xa;
@@ -172,6 +175,7 @@ pub use sinks::PageSinkStatus;
 pub use statistics::TableStatistics;
 pub use table::Table;
 pub use temporary::{Block, BlockPlace, TemporaryFile, Transfer};
+pub use temporary_table::TemporaryTable;
 pub use transaction::{
     AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
     UpdateOutcome,

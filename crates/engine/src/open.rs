@@ -43,6 +43,7 @@ use crate::sinks::{Sinks, repair_torn};
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
 use crate::temporary::TemporaryFiles;
+use crate::temporary_table::TemporaryTables;
 use crate::xa::XaTable;
 use crate::{Error, FlushMethod, ForceRecovery, compression, temporary};
 
@@ -197,6 +198,7 @@ impl Engine {
             pool_dump: PoolDump::default(),
             purge_lag: PurgeLag::default(),
             temporary: TemporaryFiles::default(),
+            temporary_tables: TemporaryTables::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
             is_dictionary_rebuilt: is_rebuilt,
             passes_damage: AtomicBool::new(force.is_on()),
@@ -380,7 +382,7 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
 /// Makes an empty tree. Blocks.
 pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Result<PageNo, Error> {
     let root = retry_blocking(|| {
-        let mut mtr = Mtr::begin(log, MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
+        let mut mtr = Mtr::begin_in(space, log, MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
         let mut reservation = alloc::reserve(&mut mtr, space, PageNo::NONE, 1)?;
         let root = Tree::create(&mut mtr, &mut reservation, index);
         mtr.commit(|_| {});

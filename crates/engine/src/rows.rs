@@ -15,6 +15,7 @@ use crate::metadata::Use;
 use crate::store::{ChainProgress, RowStore, is_external, write_chain};
 use crate::table::{Partition, SYSTEM_ROWS_DELETED, SYSTEM_ROWS_INSERTED, SYSTEM_ROWS_UPDATED, Table};
 use crate::transaction::{RowStamp, Transaction, UpdateOutcome};
+use crate::unlogged::RowEdit;
 use crate::{Attempt, Error};
 
 /// How far a row operation has come, and its buffers.
@@ -83,6 +84,9 @@ impl Transaction {
     /// Inserts a row (encoded by [`palisade_catalog::row`]) and its entries in all indexes. On
     /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`].
     pub fn insert(&mut self, table: &Arc<Table>, row: &[u8]) -> Attempt<()> {
+        if table.is_temporary() {
+            return self.change_unlogged(table, RowEdit::Insert(row)).map(drop);
+        }
         let outcome = self.row_operation(table, GROWTH, |operation| operation.insert(row))?;
         assert!(outcome == UpdateOutcome::Done, "an insert expects no version");
         if table.is_system() {
@@ -99,6 +103,9 @@ impl Transaction {
         old: &[u8],
         new: &[u8],
     ) -> Attempt<UpdateOutcome> {
+        if table.is_temporary() {
+            return self.change_unlogged(table, RowEdit::Update { stamp: stamp.into(), old, new });
+        }
         let outcome =
             self.row_operation(table, GROWTH, |operation| operation.update(stamp.into(), old, new))?;
         if table.is_system() && outcome == UpdateOutcome::Done {
@@ -109,6 +116,9 @@ impl Transaction {
 
     /// Deletes the row that was read as `old` with `stamp`.
     pub fn delete(&mut self, table: &Arc<Table>, stamp: RowStamp, old: &[u8]) -> Attempt<UpdateOutcome> {
+        if table.is_temporary() {
+            return self.change_unlogged(table, RowEdit::Delete { stamp: stamp.into(), old });
+        }
         let outcome = self.row_operation(table, DELETES, |operation| operation.delete(stamp.into(), old))?;
         if table.is_system() && outcome == UpdateOutcome::Done {
             SYSTEM_ROWS_DELETED.increment();
@@ -202,7 +212,7 @@ pub(crate) fn name_table(error: Error, table: &Table) -> Error {
     }
 }
 
-fn view<'a>(table: &'a Table, row: &'a [u8]) -> Result<RowView<'a>, Error> {
+pub(crate) fn view<'a>(table: &'a Table, row: &'a [u8]) -> Result<RowView<'a>, Error> {
     RowView::new(table, row).map_err(|error| damaged(table, error))
 }
 

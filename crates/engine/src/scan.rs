@@ -419,7 +419,7 @@ impl Transaction {
             std::mem::swap(&mut scan.batch, batch);
             scan.batch.clear();
         }
-        let how = self.how(scan.mode);
+        let how = self.how_in(&scan.table, scan.mode);
         let peeks = scan.mode == ReadMode::Change && scan.index == 0 && matches!(how, How::Current(_));
         let (engine, trx) = self.engine_and_trx();
         if how == How::Snapshot || peeks {

@@ -33,6 +33,8 @@ pub struct Table {
     readable_since: Lsn,
     /// It is one of the server's own.
     is_system: bool,
+    /// It is one of a session's own: see [`TemporaryTable`](crate::TemporaryTable).
+    is_temporary: bool,
     usage: TableUsage,
 }
 
@@ -181,6 +183,7 @@ impl Table {
         let is_system = descriptor.schema == SYSTEM_SCHEMA;
         let partitions = runtime.spaces.iter().enumerate().map(partition).collect();
         let usage = TableUsage::new(descriptor.indexes.len());
+        let runtime_is_scratch = runtime.spaces.iter().any(|space| space.is_scratch());
         Table {
             descriptor,
             partitions,
@@ -190,6 +193,7 @@ impl Table {
             gate: Arc::default(),
             readable_since: Lsn::ZERO,
             is_system,
+            is_temporary: runtime_is_scratch,
             usage,
         }
     }
@@ -208,6 +212,13 @@ impl Table {
     #[inline]
     pub(crate) fn is_system(&self) -> bool {
         self.is_system
+    }
+
+    /// Whether it is a session's own, and of no other session's business: see
+    /// [`TemporaryTable`](crate::TemporaryTable).
+    #[inline]
+    pub fn is_temporary(&self) -> bool {
+        self.is_temporary
     }
 
     /// How often its rows were accessed.

@@ -80,6 +80,11 @@ impl Block {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Takes what is behind the first `bytes` of its content away.
+    pub(crate) fn truncate(&mut self, bytes: usize) {
+        self.bytes.truncate(HEADER + bytes);
+    }
+
     /// Takes its content away.
     pub fn clear(&mut self) {
         self.bytes.truncate(HEADER);

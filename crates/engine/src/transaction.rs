@@ -17,6 +17,7 @@ use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
 use crate::store::{How, ReadProgress, RowStore};
 use crate::table::{SYSTEM_ROWS_READ, Table};
+use crate::unlogged::Unlogged;
 use crate::{Attempt, Error};
 
 /// What a transaction sees of the others.
@@ -234,6 +235,8 @@ const STEPS_AT_ONCE: u64 = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Savepoint {
     pub(crate) changes: SavePoint,
+    /// Changes of rows of temporary tables before it.
+    unlogged: u64,
 }
 
 /// A transaction. It takes an id, undo space and locks only when it first changes something. Dropping one that has not
@@ -256,6 +259,8 @@ pub struct Transaction {
     /// The table whose AUTO_INCREMENT counter its statement has locked, or wants to lock.
     pub(crate) locked_counter: Option<u64>,
     pub(crate) work: RowWork,
+    /// What it has done to rows of temporary tables.
+    pub(crate) unlogged: Unlogged,
     /// A read by a secondary index that had to wait.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
     /// What a read by a key keeps while it waits.
@@ -279,6 +284,7 @@ impl Transaction {
             waits_for_definition: false,
             locked_counter: None,
             work: RowWork::default(),
+            unlogged: Unlogged::default(),
             secondary_read: None,
             read_progress: ReadProgress::default(),
         }
@@ -414,7 +420,7 @@ impl Transaction {
 
     /// The point that has been reached.
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { changes: self.trx_ref().savepoint() }
+        Savepoint { changes: self.trx_ref().savepoint(), unlogged: self.unlogged.changes() }
     }
 
     /// Undoes everything after `savepoint`. Locks are kept until the transaction ends, and, where gaps are locked, nobody else
@@ -422,6 +428,7 @@ impl Transaction {
     /// [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
         self.forget_operation();
+        self.undo_unlogged(savepoint.unlogged)?;
         // Looked for here, and not while a leaf is latched.
         let dictionary = self.engine.dictionary();
         let written: Vec<&Arc<Table>> =
@@ -437,6 +444,7 @@ impl Transaction {
     /// The operation under way, if one is, will not be called again.
     fn forget_operation(&mut self) {
         self.work.reset();
+        self.unlogged.forget_operation();
         self.forget_reads();
     }
 
@@ -466,6 +474,7 @@ impl Transaction {
     /// may be acknowledged after [`Engine::wait_committed`]. `None` if it had changed nothing.
     pub fn try_commit(&mut self) -> Attempt<Option<Lsn>> {
         let lsn = self.trx().commit().map_err(Blocked::up)?;
+        self.unlogged.keep();
         self.end();
         Ok(lsn)
     }
@@ -475,6 +484,7 @@ impl Transaction {
         self.work.reset();
         self.trx().cancel_wait();
         self.trx().note_rollback();
+        retry(|| self.undo_unlogged(0)).await?;
         roll_back_steps(self.trx()).await?;
         retry(|| self.try_rollback()).await
     }
@@ -503,6 +513,7 @@ impl Transaction {
     /// [`rollback`](Self::rollback) in steps.
     pub fn try_rollback(&mut self) -> Attempt<()> {
         self.work.reset();
+        self.undo_unlogged(0)?;
         self.trx().rollback().map_err(Blocked::up)?;
         self.end();
         Ok(())
@@ -575,6 +586,9 @@ impl Transaction {
         if !table.is_current() {
             return Err(Error::TableChanged.into());
         }
+        if table.is_temporary() {
+            return Ok(());
+        }
         table.check_usable()?;
         if usage == Use::Read && self.borrowed.contains(&table.id) {
             return Ok(());
@@ -608,6 +622,12 @@ impl Transaction {
             AccessMode::ReadOnly if self.engine.config().force_recovery.is_on() => Err(Error::ForcedRecovery),
             AccessMode::ReadOnly => Err(Error::ReadOnly),
         }
+    }
+
+    /// How a range of a table is read. No other session changes rows of a temporary one.
+    #[inline]
+    pub(crate) fn how_in(&self, table: &Table, mode: ReadMode) -> How {
+        if table.is_temporary() { How::Latest } else { self.how(mode) }
     }
 
     /// How a range is read.
@@ -648,8 +668,8 @@ impl Transaction {
             return self.point_read_secondary(table, index, key, mode, out);
         }
         let how = match mode {
-            ReadMode::Change | ReadMode::ChangeJoined => How::Current(self.gaps()),
-            _ => self.how(mode),
+            ReadMode::Change | ReadMode::ChangeJoined if !table.is_temporary() => How::Current(self.gaps()),
+            _ => self.how_in(table, mode),
         };
         let trx = self.trx.as_mut().expect("there until the transaction is dropped");
         let store = RowStore::new(table.sole_partition().tree(0));
@@ -704,6 +724,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        self.unlogged.abandon();
         let Some(trx) = &mut self.trx else { return };
         trx.cancel_wait();
         if trx.id().is_none() {

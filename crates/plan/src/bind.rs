@@ -331,7 +331,8 @@ impl<'a> Binder<'a> {
         table: &str,
         access: palisade_session::environment::Access,
     ) -> SqlResult<()> {
-        if self.only_describes {
+        if self.only_describes || self.seen_table(schema, table).is_ok_and(|table| table.is_temporary()) {
+            // A session may do everything with its own temporary tables.
             return Ok(());
         }
         let name = ast::ObjectName { schema: Some(schema.to_owned()), name: table.to_owned() };
@@ -469,9 +470,12 @@ impl<'a> Binder<'a> {
 /// Stored tables, as the session's locks allow.
 impl Binder<'_> {
     /// A table of the dictionary: 1146 if there is none; while there are locked tables it is none of them
-    /// (1100).
+    /// (1100). 1137 for a temporary one that the statement names twice.
     pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
-        match self.dictionary.table(schema, name) {
+        match self.seen_table(schema, name) {
+            Ok(table) if table.is_temporary() && self.uses(table) => {
+                Err(mysql_error!(ER_CANT_REOPEN_TABLE, name))
+            }
             Ok(table) => Ok(table.clone()),
             Err(_) if self.dictionary.view(schema, name).is_some() => {
                 Err(not_supported("LOAD DATA into a view"))
@@ -483,10 +487,33 @@ impl Binder<'_> {
         }
     }
 
+    /// A table as the place that is being bound sees it: within a view there are no temporary ones.
+    pub(crate) fn seen_table(&self, schema: &str, name: &str) -> Result<&Arc<Table>, palisade_engine::Error> {
+        match self.views.is_empty() {
+            true => self.dictionary.table(schema, name),
+            false => self.dictionary.stored_table(schema, name),
+        }
+    }
+
+    /// A view as the place that is being bound sees it.
+    pub(crate) fn seen_view(&self, schema: &str, name: &str) -> Option<&Arc<palisade_catalog::ViewDef>> {
+        match self.views.is_empty() {
+            true => self.dictionary.visible_view(schema, name),
+            false => self.dictionary.view(schema, name),
+        }
+    }
+
+    fn uses(&self, table: &Arc<Table>) -> bool {
+        self.tables.iter().any(|known| Arc::ptr_eq(known, table))
+    }
+
     /// 1099, 1100 or 1223 if the session's locks forbid the use of `table` under `alias`.
     pub fn check_locks(&self, table: &Table, alias: &str, write: bool) -> SqlResult<()> {
         let alias = if self.views.is_empty() { alias } else { BELOW_VIEW };
-        self.locks.map_or(Ok(()), |locks| locks.check(table, alias, write))
+        match self.locks {
+            Some(locks) if !table.is_temporary() => locks.check(table, alias, write),
+            _ => Ok(()),
+        }
     }
 }
 

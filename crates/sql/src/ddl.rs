@@ -14,6 +14,7 @@
 //! | `question` | what a statement asks of the tables it has locked |
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
+//! | `temporary` | tables of the session alone |
 //! | `truncate` | TRUNCATE TABLE, and of what is only counted |
 //! | `view` | CREATE, ALTER and DROP VIEW |
 //! | `stored` | DROP of stored programs |
@@ -40,6 +41,7 @@ mod question;
 pub mod rows;
 mod stored;
 pub mod table;
+mod temporary;
 mod truncate;
 pub mod types;
 pub(crate) mod view;
@@ -372,9 +374,6 @@ impl Ddl<'_> {
 
     /// CREATE TABLE; `made` are the columns that a query adds.
     async fn create_table(&mut self, statement: &CreateTable, made: &[MadeColumn]) -> SqlResult<Completion> {
-        if statement.temporary {
-            return unsupported("temporary tables");
-        }
         if statement.query.is_some() {
             return unsupported("CREATE TABLE ... SELECT");
         }
@@ -382,6 +381,9 @@ impl Ddl<'_> {
         column::check_name(&name.table)?;
         if name.table.is_empty() || name.table.ends_with(' ') {
             return Err(mysql_error!(ER_WRONG_TABLE_NAME, name.table));
+        }
+        if statement.temporary {
+            return self.create_temporary(statement, made, &name).await;
         }
         let mut names = vec![name.clone()];
         let like = statement.like.as_ref().map(|like| self.qualify(like)).transpose()?;
@@ -406,17 +408,8 @@ impl Ddl<'_> {
         let mut def = match &like {
             Some(like) => {
                 self.refuse_view(like)?;
-                let mut def = self.table(like)?.descriptor().def().clone();
-                (def.schema, def.name) = (name.schema.clone(), name.table.clone());
-                (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
-                def.dropped.clear();
-                def.foreign_keys.clear();
-                expression::rename_checks(&mut def);
-                for (place, column) in def.columns.iter_mut().enumerate() {
-                    column.ordinal = Some(place as u16);
-                    column.histogram = None;
-                }
-                def
+                let source = self.session.dictionary(self.engine);
+                temporary::like(source.table(&like.schema, &like.table)?, &name)
             }
             None => {
                 let mut definer = self.definer(&mut warnings);
@@ -445,9 +438,18 @@ impl Ddl<'_> {
         for table in &statement.tables {
             names.push(self.qualify(table)?);
         }
+        let (own, names): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| self.session.temporary_table(name).is_some());
         if statement.temporary {
-            // there are no temporary tables, so none of these exists as one
-            return self.missing_tables(&names, statement.if_exists);
+            if !names.is_empty() {
+                self.missing_tables(&names, statement.if_exists)?;
+            }
+            self.drop_own(&own);
+            return Ok(Completion::default());
+        }
+        if names.is_empty() {
+            self.drop_own(&own);
+            return Ok(Completion::default());
         }
         let lock = self.lock(names.clone()).await?;
         let dictionary = self.engine.dictionary();
@@ -460,11 +462,20 @@ impl Ddl<'_> {
             foreign::check_drop(&dictionary, &there)?;
         }
         there.iter().try_for_each(|name| log_tables::check_definition(self.host, name, "DROP"))?;
+        self.drop_own(&own);
         if !there.is_empty() {
             self.engine.drop_tables(&lock, &there).await?;
             self.session.forget_locked(&there);
         }
         Ok(Completion::default())
+    }
+
+    /// Drops temporary tables of the session.
+    fn drop_own(&mut self, names: &[TableName]) {
+        for name in names {
+            self.session.take_temporary(name);
+            self.session.note_temporary(|changes| changes.dropped = true);
+        }
     }
 
     /// 1051, or notes of it.
@@ -510,6 +521,9 @@ impl Ddl<'_> {
     async fn alter_table(&mut self, statement: &AlterTable) -> SqlResult<Completion> {
         let request = Request::of(statement)?;
         let name = self.qualify(&statement.table)?;
+        if let Some(own) = self.session.temporary_table(&name).cloned() {
+            return self.alter_temporary(statement, &name, &own).await;
+        }
         log_tables::check_definition(self.host, &name, "ALTER")?;
         let mut names = vec![name.clone()];
         for action in &statement.actions {

@@ -14,7 +14,7 @@
 //! | SHOW, DESCRIBE, EXPLAIN | [`show`](crate::show), [`plan`](palisade_plan) |
 //! | accounts, FLUSH, SHUTDOWN and the like | the [`Host`](crate::Host) |
 
-use palisade_base::error_catalogue::ER_XAER_RMERR;
+use palisade_base::error_catalogue::{ER_XA_TEMP_TABLE, ER_XAER_RMERR};
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_expr::error::not_supported;
@@ -32,7 +32,7 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        if session.state.is_restricted() {
+        if session.state.is_restricted() && !session.is_about_its_own(statement) {
             let allowed = self.host().check_statement(&session.state, statement);
             if let (Err(denied), Statement::Xa(_)) = (&allowed, statement) {
                 // The reason follows in SHOW WARNINGS.
@@ -80,16 +80,11 @@ impl Sql {
             Statement::Signal(signal) => self.signal(session, signal, parameters).await,
             Statement::GetDiagnostics(get) => self.get_diagnostics(session, get, parameters).await,
             Statement::CreateTable(create) if create.query.is_some() => {
-                self.host().check_read_only(&session.state)?;
-                self.commit(session).await?;
-                session.check_writable()?;
+                self.begin_definition(session, statement).await?;
                 self.create_from_query(session, create, parameters).await
             }
             other if crate::ddl::is_definition(other) => {
-                self.host().check_read_only(&session.state)?;
-                // It ends the transaction that is open.
-                self.commit(session).await?;
-                session.check_writable()?;
+                self.begin_definition(session, statement).await?;
                 match crate::ddl::execute(self.engine(), &**self.host(), session, other).await? {
                     Some(completion) => Ok(completion),
                     None => Err(not_supported(other.name())),
@@ -107,6 +102,26 @@ impl Sql {
             }
             other => self.administer(session, other, sink).await,
         }
+    }
+
+    /// A definition ends the transaction that is open; CREATE and DROP with TEMPORARY do not. What is about
+    /// temporary tables alone is done by a read-only server, too.
+    async fn begin_definition(&self, session: &mut Session, statement: &Statement) -> SqlResult<()> {
+        let is_temporary = match statement {
+            Statement::CreateTable(create) => create.temporary,
+            Statement::DropTable(drop) => drop.temporary,
+            _ => false,
+        };
+        if is_temporary && session.xa.is_some() {
+            return Err(mysql_error!(ER_XA_TEMP_TABLE));
+        }
+        if !is_temporary && !session.is_about_its_own(statement) {
+            self.host().check_read_only(&session.state)?;
+        }
+        if !is_temporary {
+            self.commit(session).await?;
+        }
+        session.check_writable()
     }
 
     /// A statement that is the host's business.

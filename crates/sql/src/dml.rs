@@ -34,20 +34,32 @@ use palisade_plan::Plan;
 use crate::sql::Sql;
 use crate::{Session, SqlResult};
 
+/// What changes rows.
+struct Changes<'p> {
+    /// What finds them.
+    plan: &'p Arc<Plan>,
+    /// What would be errors of values are warnings.
+    ignore: bool,
+    /// All of them are in temporary tables of the session.
+    is_temporary: bool,
+}
+
 impl Sql {
     /// Does `work`, which changes rows, as a statement of the session's transaction: it is undone as a whole
-    /// if it fails. With `ignore`, what would be errors of values are warnings.
+    /// if it fails.
     async fn change_rows<T>(
         &self,
         session: &mut Session,
-        plan: &Arc<Plan>,
-        ignore: bool,
+        Changes { plan, ignore, is_temporary }: Changes<'_>,
         parameters: &[Value],
         work: impl AsyncFnOnce(&mut ExecContext<'_, '_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.host().check_read_only(&session.state)?;
-        session.check_writable()?;
-        self.wait_for_purge(session).await?;
+        session.check_tables_of_branch(plan)?;
+        if !is_temporary {
+            self.host().check_read_only(&session.state)?;
+            session.check_writable()?;
+            self.wait_for_purge(session).await?;
+        }
         let savepoint = self.begin_statement(session)?;
         let mut context = session.context(&**self.host(), self.engine(), parameters, Some(plan.clone()));
         let mut cx = context.view();

@@ -53,6 +53,7 @@ pub mod sql;
 pub mod stability;
 mod statement_end;
 mod sys;
+pub mod temporary;
 mod values;
 pub mod xa;
 

@@ -107,6 +107,10 @@ impl Sql {
         session.release_tables();
         let mut entries: Vec<LockedTable> = Vec::with_capacity(wanted.len());
         for lock in wanted {
+            if session.temporary_named(&lock.table).is_some() {
+                // No other session has it.
+                continue;
+            }
             let name = self.lockable(session, &lock.table)?;
             log_tables::check_lock(&name)?;
             let alias = lock.alias.clone().unwrap_or_else(|| name.table.clone());

@@ -38,7 +38,9 @@ impl Sql {
         let text = prepared.map(|prepared| prepared.text()).or(own_text.as_deref());
         let own_hints = self.enter_binding(session, text);
         let identity = match (statement, &own_hints) {
-            (Statement::Query(_), None) => self.kept_by(session, text, parameters),
+            (Statement::Query(_), None) if session.temporary.is_none() => {
+                self.kept_by(session, text, parameters)
+            }
             _ => None,
         };
         let planned = match (statement, identity) {
@@ -63,7 +65,7 @@ impl Sql {
             let plan = self.plan_query(session, query, parameters, None)?;
             CachedStatement::Query(Arc::new(plan), query.into.clone(), None)
         } else {
-            let dictionary = self.engine().dictionary();
+            let dictionary = session.dictionary(self.engine());
             let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, parameters);
             binder.pace.may_give_way();
             match statement {
@@ -90,7 +92,7 @@ impl Sql {
         parameters: &[Value],
         outline: Option<Arc<Outline>>,
     ) -> SqlResult<Plan> {
-        let dictionary = self.engine().dictionary();
+        let dictionary = session.dictionary(self.engine());
         let mut binder = session.binder(&**self.host(), self.engine(), &dictionary, parameters);
         binder.pace.may_give_way();
         binder.outline = outline;
@@ -142,7 +144,7 @@ pub(crate) fn keep_planned(
         // The dictionary may be newer already than it was when planning began.
         let version = planned.plan().dictionary_version;
         prepared.rests_on(&planned.plan().tables);
-        prepared.keep(Conditions::of(version, session, parameters), planned.clone());
+        prepared.keep(Conditions::of(planned.plan(), session, parameters), planned.clone());
         session.plans.planned(prepared, version);
     }
 }

@@ -87,6 +87,10 @@ pub struct Session {
     pub(crate) xa: Option<Box<crate::xa::Branch>>,
     /// What it has locked across transactions, if anything.
     pub(crate) locks: Option<Box<palisade_session::locked_tables::SessionLocks>>,
+    /// Its temporary tables, if it has any.
+    pub(crate) temporary: Option<Box<crate::temporary::SessionTables>>,
+    /// What its open transaction has done to them that ROLLBACK does not undo.
+    pub(crate) temporary_changes: crate::temporary::TemporaryChanges,
     /// What its statements have done.
     pub work: WorkDone,
     /// What it notes of its transactions, for the server, which takes that when a statement has ended.
@@ -150,6 +154,8 @@ impl Session {
             point_buffers: Default::default(),
             xa: None,
             locks: None,
+            temporary: None,
+            temporary_changes: Default::default(),
             work: WorkDone::default(),
             trace: Trace::default(),
             commands: CommandCounts::default(),
@@ -237,6 +243,7 @@ impl Session {
         let Session { trace, transaction, .. } = self;
         trace.end(outcome, || transaction.as_ref().map_or(0, Transaction::shown_number));
         self.savepoints.clear();
+        self.temporary_changes = Default::default();
         self.next_transaction = NextTransaction::default();
         self.in_transaction = false;
         std::mem::take(&mut self.active)

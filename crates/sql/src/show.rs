@@ -58,6 +58,8 @@ pub struct Shower<'a> {
     pub host: &'a dyn Host,
     /// The session that asks.
     pub session: SessionView<'a>,
+    /// Its temporary tables.
+    pub temporary: Option<&'a crate::temporary::SessionTables>,
 }
 
 fn text_type() -> SqlType {
@@ -129,7 +131,11 @@ impl Shower<'_> {
             Some(schema) => schema.clone(),
             None => self.session.state.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        Ok(self.engine.dictionary().table(&schema, &name.name)?.clone())
+        let dictionary = match self.temporary {
+            Some(tables) => tables.over(self.engine),
+            None => self.engine.dictionary(),
+        };
+        Ok(dictionary.table(&schema, &name.name)?.clone())
     }
 
     /// What a SHOW answers; `None` for those that are the host's business or not supported.
@@ -140,7 +146,10 @@ impl Shower<'_> {
             ShowWhat::TableStatus { database } => self.table_status(database.as_deref())?,
             ShowWhat::Columns { full, table, .. } => self.columns(table, *full)?,
             ShowWhat::Index { table, .. } => self.indexes(table)?,
-            ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) if self.stored_view(name).is_some() => {
+            ShowWhat::CreateTable(name) if self.visible_view(name).is_some() => {
+                self.create_stored_view(name)?
+            }
+            ShowWhat::CreateView(name) if self.stored_view(name).is_some() => {
                 self.create_stored_view(name)?
             }
             ShowWhat::CreateTable(name) | ShowWhat::CreateView(name) if self.view(name).is_some() => {
@@ -269,7 +278,7 @@ impl Shower<'_> {
                 return self.unlisted_columns(table, picks);
             }
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
-            None => match self.stored_view(name) {
+            None => match self.visible_view(name) {
                 Some(view) => {
                     let source = RowSource { engine: self.engine, host: self.host, session: self.session };
                     information_schema::views::check(&source, &view)?;
@@ -277,6 +286,10 @@ impl Shower<'_> {
                 }
                 None => {
                     let table = self.table(name)?;
+                    if table.is_temporary() {
+                        let rows = |wanted: &Wanted| information_schema::columns::rows_of(&table, wanted);
+                        return self.picked_of_own("COLUMNS", picks, &rows);
+                    }
                     (table.schema.clone(), table.name.clone())
                 }
             },
@@ -312,6 +325,12 @@ impl Shower<'_> {
     pub(crate) fn stored_view(&self, name: &ObjectName) -> Option<Arc<ViewDef>> {
         let schema = name.schema.as_ref().or(self.session.state.database.as_ref())?;
         self.engine.dictionary().view(schema, &name.name).cloned()
+    }
+
+    /// The same, unless a temporary table hides it.
+    fn visible_view(&self, name: &ObjectName) -> Option<Arc<ViewDef>> {
+        let is_hidden = self.table(name).is_ok_and(|table| table.is_temporary());
+        if is_hidden { None } else { self.stored_view(name) }
     }
 
     /// Warnings of the views in a listing that are not valid any more, where SHOW warns of them.
@@ -387,10 +406,14 @@ impl Shower<'_> {
     fn indexes(&self, name: &ObjectName) -> SqlResult<Listing> {
         let (schema, name) = match self.virtual_table(name)? {
             Some(table) => (table.schema.to_owned(), table.name.to_owned()),
-            None => match self.stored_view(name) {
+            None => match self.visible_view(name) {
                 Some(view) => (view.schema.clone(), view.name.clone()),
                 None => {
                     let table = self.table(name)?;
+                    if table.is_temporary() {
+                        let rows = |wanted: &Wanted| information_schema::indexes::rows_of(&table, wanted);
+                        return self.picked_of_own("STATISTICS", picks::INDEXES, &rows);
+                    }
                     (table.schema.clone(), table.name.clone())
                 }
             },

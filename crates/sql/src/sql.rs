@@ -201,7 +201,7 @@ impl Sql {
         bind: impl Fn(Binder<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         loop {
-            let dictionary = self.engine.dictionary();
+            let dictionary = session.dictionary(&self.engine);
             let mut binder = session.binder(&*self.host, &self.engine, &dictionary, parameters);
             binder.pace.may_give_way();
             let bound = bind(binder);
@@ -383,6 +383,7 @@ impl Sql {
         // The client is gone or begins anew: there is nobody to tell of an error.
         let _ = self.rollback(session).await;
         session.xa = None;
+        session.temporary = None;
         session.release_locks();
         self.host.named_locks().release_all(session.state.connection_id);
     }
@@ -396,6 +397,7 @@ impl Sql {
         // Should the panic have come between two changes of the session's state: the background undoes what
         // is left.
         session.transaction = None;
+        session.drop_lost_tables();
         session.xa = None;
         session.own_text = None;
         session.block_hints = None;
@@ -567,6 +569,7 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        session.check_tables_of_branch(plan)?;
         if let (Some(point), Some(planned), None) = (&plan.point, &plan.query, into)
             && plan.beforehand.is_empty()
             && let Some(completion) = self.point_select(session, point, planned, parameters, sink).await?

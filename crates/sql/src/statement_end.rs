@@ -149,6 +149,7 @@ async fn undo_all(session: &mut Session) -> SqlResult<()> {
     let undone = transaction.rollback().await;
     if undone.is_err() {
         session.transaction = None;
+        session.drop_lost_tables();
     }
     undone.map_err(SqlError::from)
 }

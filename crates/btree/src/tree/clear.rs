@@ -29,7 +29,8 @@ impl Tree {
     pub fn clear_some(&self) -> Attempt<bool> {
         let mut steps = Vec::new();
         let leaf = self.path(Seek::Last, &mut steps)?.page.id().page;
-        let mut mtr = Mtr::begin(&self.log, (PAGES_PER_STEP + 1) * MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
+        let mut mtr =
+            Mtr::begin_in(&self.space, &self.log, (PAGES_PER_STEP + 1) * MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
         let fork = steps.iter().rposition(|step| step.slots > 0).and_then(|fork| steps.get(fork..));
         let Some([fork, below_fork @ ..]) = fork else {
             let chain = below(&steps, leaf);

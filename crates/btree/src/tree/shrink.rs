@@ -80,7 +80,7 @@ impl Tree {
         let mut alone = None;
         let mut restarts = Restarts::new();
         loop {
-            let mut mtr = Mtr::begin(&self.log, max_structure_bytes(self.space.page_size()))?;
+            let mut mtr = Mtr::begin_in(&self.space, &self.log, max_structure_bytes(self.space.page_size()))?;
             let outcome = self.try_merge(&mut mtr, key, level)?;
             if mtr.is_changed() {
                 mtr.commit(|_| {});

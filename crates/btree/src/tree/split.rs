@@ -66,7 +66,7 @@ impl Tree {
         let mut level = 0;
         let mut restarts = Restarts::new();
         loop {
-            let mut mtr = Mtr::begin(&self.log, max_structure_bytes(self.space.page_size()))?;
+            let mut mtr = Mtr::begin_in(&self.space, &self.log, max_structure_bytes(self.space.page_size()))?;
             let found = self.descend(Seek::Key(key), level, None)?;
             match self.try_split(&mut mtr, &found, key, &incoming, incoming_value)? {
                 Outcome::Done => {

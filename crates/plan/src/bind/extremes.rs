@@ -26,7 +26,7 @@ impl Binder<'_> {
             return None;
         }
         let schema = self.schema_of(&factor.name).ok()?;
-        let table = self.dictionary.table(&schema, &factor.name.name).ok()?;
+        let table = self.seen_table(&schema, &factor.name.name).ok()?;
         let leads_an_index = |name: &str| {
             table.indexes.iter().filter(|index| !index.hidden && !index.invisible).any(|index| {
                 let first = index.parts.first().filter(|part| part.prefix.is_none());

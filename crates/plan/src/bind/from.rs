@@ -279,16 +279,16 @@ impl Binder<'_> {
         if !self.blind {
             self.accesses(&schema, &factor.name.name, palisade_session::environment::Access::Read)?;
         }
-        if let Some(view) = self.dictionary.view(&schema, &factor.name.name) {
+        if let Some(view) = self.seen_view(&schema, &factor.name.name).cloned() {
             if self.views.is_empty()
                 && let Some(locks) = self.locks
             {
                 locks.check_named((&schema, &factor.name.name), &alias, false)?;
             }
             if self.changes_views && self.depth == 0 && view.is_updatable {
-                return self.view_in_place(view, &alias);
+                return self.view_in_place(&view, &alias);
             }
-            return self.view(view, &alias);
+            return self.view(&view, &alias);
         }
         if let Some(view) = self.sys_view(&schema, &factor.name.name) {
             return self.sys_query(&view, &alias);

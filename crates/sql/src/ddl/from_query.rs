@@ -4,6 +4,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Column;
 use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_engine::TableName;
 use palisade_parser::Deprecated;
 use palisade_parser::ast::{self, Statement};
 use palisade_plan::bind::Binder;
@@ -25,7 +26,15 @@ impl Sql {
         let Some(schema) = create.name.schema.clone().or_else(|| session.state.database.clone()) else {
             return Err(mysql_error!(ER_NO_DB_ERROR));
         };
-        let exists = self.engine().dictionary().table(&schema, &create.name.name).is_ok();
+        let own = TableName::new(&schema, &create.name.name);
+        let exists = match (create.temporary, session.temporary_table(&own)) {
+            (true, own) => own.is_some(),
+            (false, None) => self.engine().dictionary().table(&schema, &create.name.name).is_ok(),
+            // Its rows would go into the temporary one.
+            (false, Some(_)) => {
+                return super::unsupported("CREATE TABLE ... SELECT under the name of a temporary table");
+            }
+        };
         let mut plain = ast::CreateTable { query: None, duplicates: None, ..create.clone() };
         let bind = |mut binder: Binder<'_>| {
             let bound = binder.query(query)?;
@@ -84,7 +93,7 @@ impl Sql {
         };
         let filled = self.fill(session, &insert, parameters).await;
         if filled.is_err() {
-            let drop = ast::DropTable { temporary: false, if_exists: true, tables: vec![table] };
+            let drop = ast::DropTable { temporary: create.temporary, if_exists: true, tables: vec![table] };
             let drop = Statement::DropTable(drop);
             crate::ddl::execute(self.engine(), &**self.host(), session, &drop).await?;
         }

@@ -43,6 +43,12 @@ impl Sql {
             if names.contains(&name) {
                 return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
             }
+            if session.temporary_table(&name).is_some() {
+                return super::unsupported(&format!(
+                    "{} TABLE of a temporary table",
+                    operation.to_uppercase()
+                ));
+            }
             names.push(name);
         }
         if maintenance.kind == MaintenanceKind::Checksum {

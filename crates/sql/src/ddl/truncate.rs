@@ -17,6 +17,9 @@ impl Ddl<'_> {
             return self.truncate_instrument(&name.name);
         }
         let name = self.qualify(name)?;
+        if let Some(own) = self.session.temporary_table(&name).cloned() {
+            return self.truncate_temporary(&own).await;
+        }
         let lock = self.lock([name.clone()]).await?;
         self.table(&name)?;
         if self.session.state.variables.foreign_key_checks {

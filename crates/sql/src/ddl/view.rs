@@ -90,6 +90,12 @@ impl Ddl<'_> {
         if freezer.has_variables {
             return Err(mysql_error!(ER_VIEW_SELECT_VARIABLE));
         }
+        let is_temporary = |(schema, table): &&(String, String)| {
+            self.session.temporary_table(&TableName::new(schema, table)).is_some()
+        };
+        if let Some((_, table)) = freezer.tables.iter().find(is_temporary) {
+            return Err(mysql_error!(ER_VIEW_SELECT_TMPTABLE, table));
+        }
         let is_itself = |table: &(String, String)| (&table.0, &table.1) == (&name.schema, &name.table);
         if freezer.tables.iter().any(|table| reaches(dictionary, table, MAX_DEPTH, &is_itself)) {
             return Err(mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));

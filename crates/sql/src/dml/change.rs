@@ -21,6 +21,7 @@ use palisade_plan::Plan;
 use palisade_plan::bind::row_rules::RowRules;
 use palisade_plan::purpose::Purpose;
 
+use super::Changes;
 use super::foreign::Family;
 use super::insert::Cell;
 use crate::sql::Sql;
@@ -80,7 +81,9 @@ impl Sql {
         parameters: &[Value],
     ) -> SqlResult<Completion> {
         let mut run = ChangeRun::new(plan);
-        self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
+        let is_temporary = plan.targets.iter().all(|target| target.table.is_temporary());
+        let changes = Changes { plan: &plan.plan, ignore: plan.ignore, is_temporary };
+        self.change_rows(session, changes, parameters, async |cx| run.all(cx).await).await?;
         let (matched, changed) = (run.matched, run.changed);
         if !plan.is_update {
             return Ok(Completion { affected_rows: changed, ..Completion::default() });

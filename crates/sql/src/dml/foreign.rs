@@ -72,8 +72,9 @@ struct Child {
 
 /// What foreign keys make of changes to `table`; `None` if there are none, or they are not checked.
 pub(crate) fn family(binder: &mut Binder<'_>, table: &Arc<Table>) -> SqlResult<Option<Arc<Family>>> {
-    let alone = table.foreign_keys.is_empty()
-        && binder.dictionary.referring(&table.schema, &table.name).next().is_none();
+    let alone = table.is_temporary()
+        || table.foreign_keys.is_empty()
+            && binder.dictionary.referring(&table.schema, &table.name).next().is_none();
     if alone || !binder.session.variables.foreign_key_checks {
         return Ok(None);
     }
@@ -93,7 +94,7 @@ fn member(binder: &mut Binder<'_>, table: Arc<Table>, tables: &mut Vec<Arc<Table
     let rules = binder.rules(&table);
     binder.scopes.pop();
     let parent = |key: &ForeignKey| {
-        let found = binder.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
+        let found = binder.dictionary.stored_table(&key.referenced_schema, &key.referenced_table).ok();
         let table = found.and_then(|parent| {
             let index = parent_index(parent, key)?;
             Some((parent.clone(), index))

@@ -20,6 +20,7 @@ use palisade_expr::Expr;
 use palisade_plan::Plan;
 use palisade_plan::bind::row_rules::RowRules;
 
+use super::Changes;
 use super::foreign::Family;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
@@ -42,7 +43,7 @@ pub enum Cell {
 /// An INSERT or REPLACE, planned.
 #[derive(Debug)]
 pub struct InsertPlan {
-    table: Arc<Table>,
+    pub(super) table: Arc<Table>,
     /// The columns given, in order.
     columns: Vec<usize>,
     /// VALUES; empty if the rows come from a query.
@@ -87,7 +88,9 @@ impl Sql {
             Some(_) => RowsToCome::Unknown,
         };
         let mut run = InsertRun::new(plan, rows);
-        self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
+        let is_temporary = plan.table.is_temporary();
+        let changes = Changes { plan: &plan.plan, ignore: plan.ignore, is_temporary };
+        self.change_rows(session, changes, parameters, async |cx| run.all(cx).await).await?;
         let InsertRun { affected, numbers, .. } = run;
         let records = run.records - run.refused;
         let duplicates = if plan.ignore { records - run.written } else { run.duplicates };

@@ -13,6 +13,7 @@ use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
+use super::Changes;
 use super::insert::{InsertRun, bind_insert};
 use crate::host::FileSource;
 use crate::sql::Sql;
@@ -42,7 +43,7 @@ impl Sql {
         }
         let format = Format::new(&load.format)?;
         let ty = self.file_type(session, load.format.charset.as_deref())?;
-        let dictionary = self.engine().dictionary();
+        let dictionary = session.dictionary(self.engine());
         // Expressions see the variables as what they are going to be: text.
         for field in &load.fields {
             if let LoadField::UserVariable(name) = field {
@@ -128,7 +129,9 @@ impl Sql {
             }
             load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await
         };
-        let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await;
+        let is_temporary = plan.table.is_temporary();
+        let changes = Changes { plan: &plan.plan, ignore: insert.ignore, is_temporary };
+        let read = self.change_rows(session, changes, &[], load_all).await;
         lines.end().await?;
         let read = read?;
         let read = read - run.refused;

@@ -81,6 +81,8 @@ impl CachedStatement {
 #[derive(Clone, PartialEq)]
 pub(crate) struct Conditions {
     dictionary_version: u64,
+    /// The generation of the session's temporary tables, if it uses one.
+    temporary: u64,
     database: Option<String>,
     mode: SqlMode,
     collation: CollationId,
@@ -95,11 +97,12 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// Those of an execution.
-    pub(crate) fn of(dictionary_version: u64, session: &Session, parameters: &[Value]) -> Conditions {
+    /// Those of an execution with this plan.
+    pub(crate) fn of(plan: &Plan, session: &Session, parameters: &[Value]) -> Conditions {
         let variables = &session.state.variables;
         Conditions {
-            dictionary_version,
+            dictionary_version: plan.dictionary_version,
+            temporary: session.generation_for(plan),
             database: session.state.database.clone(),
             mode: variables.sql_mode,
             collation: variables.collation_connection,
@@ -276,8 +279,10 @@ impl Prepared {
         parameters: &[Value],
     ) -> Option<Arc<CachedStatement>> {
         let plans = self.plans();
-        let right =
-            |kept: &&CachedPlan| kept.conditions.match_those_of(dictionary_version, session, parameters);
+        let right = |kept: &&CachedPlan| {
+            kept.conditions.match_those_of(dictionary_version, session, parameters)
+                && session.suits(kept.conditions.temporary, kept.plan.plan())
+        };
         plans.iter().find(right).map(|kept| kept.plan.clone())
     }
 

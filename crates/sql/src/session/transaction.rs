@@ -58,7 +58,9 @@ impl Sql {
     ) -> SqlResult<Completion> {
         session.refuse_in_branch()?;
         let characteristics = self.characteristics(session);
+        let changes = session.temporary_changes;
         self.rollback(session).await?;
+        session.warn_of_temporary(changes);
         self.chain(session, completion, characteristics)
     }
 
@@ -120,6 +122,7 @@ impl Sql {
         session.trace.uses_savepoint(|savepoints| savepoints.returned_to += 1);
         self.roll_back_to(session, point).await?;
         session.savepoints.truncate(position + 1);
+        session.warn_of_temporary(session.temporary_changes);
         Ok(Completion::default())
     }
 

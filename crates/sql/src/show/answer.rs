@@ -38,7 +38,8 @@ fn metas(listing: &Listing) -> Vec<ColumnMeta> {
 
 impl Sql {
     fn shower<'s>(&'s self, session: &'s Session) -> Shower<'s> {
-        Shower { engine: self.engine(), host: &**self.host(), session: session.view() }
+        let temporary = session.temporary.as_deref();
+        Shower { engine: self.engine(), host: &**self.host(), session: session.view(), temporary }
     }
 
     /// Columns of the results of statements that are no queries, for PREPARE.

@@ -89,7 +89,8 @@ pub fn table(table: &Table) -> String {
     let mut checks: Vec<&Check> = def.checks.iter().collect();
     checks.sort_by(|left, right| left.name.cmp(&right.name));
     lines.extend(checks.into_iter().map(check_line));
-    let mut out = format!("CREATE TABLE {} (\n  {}\n)", quoted(&def.name), lines.join(",\n  "));
+    let kind = if table.is_temporary() { "TEMPORARY " } else { "" };
+    let mut out = format!("CREATE {kind}TABLE {} (\n  {}\n)", quoted(&def.name), lines.join(",\n  "));
     if let Some(size) = def.option("AUTOEXTEND_SIZE").filter(|size| *size != "0") {
         write_to(&mut out, format_args!(" /*!80023 AUTOEXTEND_SIZE={size} */"));
     }

@@ -14,6 +14,7 @@
 //! | `storage`, `innodb_indexes`, `innodb_columns`, `compression` | INNODB_..., FILES |
 //! | `units` | ST_UNITS_OF_MEASURE |
 //! | `views` | VIEWS |
+//! | `temporary` | temporary tables of all sessions |
 //! | `absent`, `absent_views` | what there is none of: routines, triggers, events, roles |
 //!
 //! Rows that are about stored tables are made table by table (`by_table`): the rows of one table at once,
@@ -33,6 +34,7 @@ mod profiling;
 mod schemas;
 mod storage;
 pub mod tables;
+mod temporary;
 mod texts;
 mod units;
 pub mod views;
@@ -75,6 +77,7 @@ pub static REGISTRY: Registry<FromDictionary> = Registry {
         units::TABLES,
         absent::TABLES,
         absent_views::TABLES,
+        temporary::TABLES,
         views::TABLES,
         sys::TABLES,
     ],

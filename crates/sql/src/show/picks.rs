@@ -181,6 +181,20 @@ impl Shower<'_> {
         self.picked_where(name, picks, about, None)
     }
 
+    /// The same of rows about a temporary table of the session, which no information_schema tells of.
+    pub(super) fn picked_of_own(
+        &self,
+        name: &str,
+        picks: &[(&str, &str)],
+        rows: &dyn Fn(&Wanted) -> Vec<palisade_schema::Row>,
+    ) -> SqlResult<Listing> {
+        let table = self.information(name)?;
+        let places = places(table, picks)?;
+        let rows = rows(&Wanted::columns(table, places.iter().copied()));
+        let rows = rows.iter().map(|row| values(row, &places)).collect();
+        Ok(Listing { columns: columns(table, &places, picks), rows, like_column: 0 })
+    }
+
     /// The same of rows that have this value in a column.
     pub(super) fn picked_where(
         &self,

@@ -200,7 +200,7 @@ fn through_view(
     access: Access,
 ) -> SqlResult<Option<Inserted>> {
     let name = ast::ObjectName { schema: Some(schema.to_owned()), name: insert.table.name.clone() };
-    let Some(view) = binder.dictionary.view(schema, &name.name) else { return Ok(None) };
+    let Some(view) = binder.dictionary.visible_view(schema, &name.name) else { return Ok(None) };
     if !view.is_updatable {
         return Err(mysql_error!(ER_NON_INSERTABLE_TABLE, name.name, "INSERT"));
     }

@@ -1,5 +1,4 @@
-//! What this server has none of, too: roles, JSON duality views, full-text indexes, temporary spaces,
-//! geometry.
+//! What this server has none of, too: roles, JSON duality views, full-text indexes, geometry.
 
 use palisade_schema::virtual_table;
 
@@ -21,8 +20,6 @@ pub(super) static TABLES: Tables = &[
     Definition::empty(&innodb_ft_deleted::DECL),
     Definition::empty(&innodb_ft_index_cache::DECL),
     Definition::empty(&innodb_ft_index_table::DECL),
-    Definition::empty(&innodb_session_temp_tablespaces::DECL),
-    Definition::empty(&innodb_temp_table_info::DECL),
     Definition::empty(&st_geometry_columns::DECL),
     Definition::empty(&st_spatial_reference_systems::DECL),
 ];
@@ -224,26 +221,6 @@ virtual_table! {
         DOC_COUNT: bigint_unsigned not null default "",
         DOC_ID: bigint_unsigned not null default "",
         POSITION: bigint_unsigned not null default "",
-    }
-}
-
-virtual_table! {
-    mod innodb_session_temp_tablespaces = "information_schema"."INNODB_SESSION_TEMP_TABLESPACES" {
-        ID: int_unsigned not null default "",
-        SPACE: int_unsigned not null default "",
-        PATH: varchar(4001) not null default "",
-        SIZE: bigint_unsigned not null default "",
-        STATE: varchar(192) not null default "",
-        PURPOSE: varchar(192) not null default "",
-    }
-}
-
-virtual_table! {
-    mod innodb_temp_table_info = "information_schema"."INNODB_TEMP_TABLE_INFO" {
-        TABLE_ID: bigint_unsigned not null default "",
-        NAME: varchar(64) default "",
-        N_COLS: int_unsigned not null default "",
-        SPACE: int_unsigned not null default "",
     }
 }
 

@@ -86,6 +86,15 @@ impl ColumnSubject<'_> {
         }
     }
 
+    /// MySQL says NULL instead of nothing of a temporary table's.
+    fn extra(&self) -> Value {
+        let extra = column_extra(self.column);
+        match self.owner {
+            Owner::Stored(table, _) if table.is_temporary() && extra.is_empty() => Value::Null,
+            _ => text(extra),
+        }
+    }
+
     fn key(&self) -> &'static str {
         match self.owner {
             Owner::Stored(table, place) => column_key(table, place),
@@ -130,7 +139,7 @@ virtual_table! {
         COLLATION_NAME: varchar(64) => it.of_text(|collation| collation.name),
         COLUMN_TYPE: mediumtext in utf8mb3_bin not null => text(it.column.type_text()),
         COLUMN_KEY: enum("", "PRI", "UNI", "MUL") in utf8mb3_bin not null => text(it.key()),
-        EXTRA: varchar(256) => text(column_extra(it.column)),
+        EXTRA: varchar(256) => it.extra(),
         PRIVILEGES: varchar(154) => text(it.privileges()),
         COLUMN_COMMENT: text in utf8mb3_bin not null => text(&it.column.comment),
         GENERATION_EXPRESSION: longtext in utf8mb3_bin not null => generation_expression(it.column),
