@@ -113,7 +113,7 @@ impl Ddl<'_> {
             }
         }
         let is_local = freezer.tables.iter().all(|(schema, _)| *schema == name.schema)
-            && !freezer.aliases.iter().any(|alias| *alias == name.schema);
+            && !freezer.aliases.contains(&name.schema);
         Ok(Frozen { query, columns, tables: freezer.tables, is_local })
     }
 
