@@ -146,7 +146,13 @@ const RULES: &[Rule] = &[
                     false => text.contains("MAX(GREATEST(") && is_date(ours) && is_date(theirs),
                 })
             };
-            calls_extreme(case) && (is_grouped() || has_no_date && (is_of_bits() || is_of_group()))
+            // What is no date, as a time that is added.
+            let is_added = || {
+                text.contains("ADDTIME(")
+                    && differs_only_where(case, |ours, theirs| is_date(ours) && is_date(theirs))
+            };
+            calls_extreme(case)
+                && (is_grouped() || has_no_date && (is_of_bits() || is_of_group() || is_added()))
                 || calls_extreme(case)
                     && differs_only_where(case, |ours, theirs| {
                         theirs.starts_with("16383-15-31")

@@ -480,7 +480,8 @@ pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {
     for digit in digits.iter().map_while(|byte| char::from(*byte).to_digit(base as u32)) {
         let next = value.checked_mul(base).and_then(|value| value.checked_add(digit.into()));
         let Some(next) = next else {
-            value = u64::MAX;
+            // beyond 64 bits it is the greatest number, or none below zero
+            value = if negative { 0 } else { u64::MAX };
             break;
         };
         value = next;

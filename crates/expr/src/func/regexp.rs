@@ -425,7 +425,7 @@ fn search(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], places: &P
     let mut start = 0;
     if let Some((place, value)) = places.position(values).and_then(|place| Some((place, values.get(place)?)))
     {
-        let from = cx.to_i64(value.as_ref())?;
+        let from = in_32_bits(cx.to_i64(value.as_ref())?);
         let charset = arguments.at(place)?.ty.collation().get().charset;
         let charset = if text.is_ascii() { charset } else { read_as.get().charset };
         let count = charset.char_count(&text) as i64;
@@ -446,7 +446,12 @@ fn search(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], places: &P
 
 /// An optional integer argument.
 fn integer(cx: &mut Context<'_>, values: &[Value], place: usize, absent: i64) -> SqlResult<i64> {
-    values.get(place).map_or(Ok(absent), |value| cx.to_i64(value.as_ref()))
+    values.get(place).map_or(Ok(absent), |value| Ok(in_32_bits(cx.to_i64(value.as_ref())?)))
+}
+
+/// The lowest bits of a number: all that MySQL looks at of a position or an occurrence.
+fn in_32_bits(number: i64) -> i64 {
+    i64::from(number as i32)
 }
 
 fn regexp_like(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {

@@ -229,6 +229,11 @@ impl Binder<'_> {
         if function.name == NULLIF {
             return reconcile_nullif(arguments);
         }
+        let is_text = |ty: &SqlType| ty.is_string() || ty.is_temporal() || *ty == SqlType::Null;
+        if function.name == "field" && !arguments.iter().all(|argument| is_text(&argument.ty)) {
+            // Among numbers texts are numbers.
+            return Ok(());
+        }
         // What replaces a match is converted when it is put in.
         let end = if function.name == "regexp_replace" { 2 } else { arguments.len() };
         let Some(texts) = arguments.get_mut(texts_of(function).start..end) else { return Ok(()) };

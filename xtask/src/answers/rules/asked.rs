@@ -248,8 +248,8 @@ pub(super) fn same_but_for_case(case: &Case) -> bool {
 /// Whether the replies have the same warnings but for how often, among those of conversions; and but for
 /// what other rules say of 3156, 3986 and the name of a CAST in 1264.
 pub(super) fn same_with_each_warning_once(case: &Case) -> bool {
-    const CONVERSIONS: [&str; 11] =
-        ["1259", "1292", "1300", "1365", "1366", "1411", "1441", "1525", "3020", "3156", "6527"];
+    const CONVERSIONS: [&str; 12] =
+        ["1259", "1292", "1300", "1365", "1366", "1411", "1441", "1525", "3020", "3141", "3156", "6527"];
     let once = |reply: &Reply| {
         let mut warnings: Vec<_> = reply.warnings.clone();
         warnings.retain(|(code, text)| code != "3986" && !(code == "1264" && names_a_cast(text)));

@@ -2,7 +2,8 @@
 
 use super::Rule;
 use super::asked::{
-    different_rows, differs_only_where, differs_only_where_theirs, only_theirs, same_but_for_warnings,
+    different_rows, differs_in_zeros, differs_only_where, differs_only_where_theirs, only_theirs,
+    same_but_for_warnings,
 };
 use crate::answers::compare::Difference;
 use crate::client::Answer;
@@ -53,14 +54,14 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "A column that WHERE says is TRUE is a number as a document, too",
+        name: "A column that WHERE says is TRUE or FALSE is a number as a document, too",
         accepts: |case| {
             let text = case.step.text();
+            let is_of_zero = || text.contains("FALSE)") && only_theirs(case) == different_rows(case);
             case.difference == Difference::Rows
                 && text.contains(" WHERE ")
                 && text.contains("CAST(n AS JSON)")
-                && text.contains("TRUE)")
-                && only_theirs(case).is_empty()
+                && (text.contains("TRUE)") && only_theirs(case).is_empty() || is_of_zero())
         },
     },
     Rule {
@@ -269,6 +270,51 @@ pub(super) const RULES: &[Rule] = &[
             let is_refused =
                 case.difference == Difference::OnlyPalisadeFails && case.ours.error() == Some(1264);
             is_copy && (is_refused || same_but_for_warnings(case, |code, _| code == "1264"))
+        },
+    },
+    Rule {
+        name: "A DATE in a list of doubles and decimals is compared with their dates and times",
+        accepts: |case| {
+            let text = case.step.text();
+            let list = ["da IN (", "c_date IN ("].iter().find_map(|list| Some(text.split_once(list)?.1));
+            let has_double = |list: &str| list.split(')').next().is_some_and(|list| list.contains('e'));
+            case.difference == Difference::Rows && list.is_some_and(has_double)
+        },
+    },
+    Rule {
+        name: "FROM_DAYS of GREATEST or LEAST of a TIME and a number counts the digits that its text begins with",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_asked =
+                ["FROM_DAYS(GREATEST(", "FROM_DAYS((GREATEST(", "FROM_DAYS(LEAST(", "FROM_DAYS((LEAST("];
+            case.difference == Difference::Rows
+                && is_asked.iter().any(|call| text.contains(call))
+                && ["c_time", "TIME'"].iter().any(|time| text.contains(time))
+        },
+    },
+    Rule {
+        name: "TIMESTAMP of what ABS makes of a TIMESTAMP shows six digits",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_asked = ["TIMESTAMP(ABS(", "TIMESTAMP((ABS("].iter().any(|call| text.contains(call));
+            is_asked && differs_only_where(case, differs_in_zeros)
+        },
+    },
+    Rule {
+        name: "SPACE of an ENUM that ELT chooses reads its text",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_asked = ["SPACE(ELT(", "SPACE((ELT("].iter().any(|call| text.contains(call));
+            is_asked && text.contains("c_enum") && case.difference == Difference::Rows
+        },
+    },
+    Rule {
+        name: "CONCAT_WS of bits behind a separator that CAST makes is bytes",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_asked =
+                text.contains("CONCAT_WS(CAST(") && [" b'", " x'"].iter().any(|bits| text.contains(bits));
+            is_asked && case.difference == Difference::Types
         },
     },
 ];
