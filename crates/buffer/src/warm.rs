@@ -34,6 +34,10 @@ impl BufferPool {
         let (mut hot, mut cold) = (Vec::new(), Vec::new());
         for frame in 0..self.frames() as u32 {
             let Some((id, space)) = self.page_in(frame) else { continue };
+            if space.is_scratch() {
+                // It is gone with the process, and another one may have its number then.
+                continue;
+            }
             let is_hot = space.owned_entry(id.page).heat() == HOT;
             if is_hot { hot.push(id) } else { cold.push(id) }
         }

@@ -47,7 +47,7 @@ use crate::{Attempt, Error};
 
 use records::{Before, UndoRecord, UndoRecords, free_chain};
 
-/// Records undone before others have their turn.
+/// Records undone, or chains freed, before others have their turn.
 const UNDONE_AT_ONCE: usize = 128;
 
 /// A change of a row.
@@ -212,9 +212,15 @@ impl Unlogged {
         number as u32
     }
 
-    /// Frees chains that no version has any more. Waits for: pages.
+    /// Frees chains that no version has any more. Waits for: pages, and now and then for nothing, so that
+    /// others have their turn.
     fn free_garbage(&mut self, log: &Arc<Log>) -> Attempt<()> {
+        let mut freed = 0;
         while let Some((table, first)) = self.garbage.last() {
+            if freed == UNDONE_AT_ONCE {
+                return Err(Blocked::yielding());
+            }
+            freed += 1;
             if table.is_current() {
                 free_chain(log, table.sole_partition().space(), *first)?;
             }
@@ -240,6 +246,11 @@ impl Unlogged {
             self.undo.pop();
         }
         self.released.retain(|(at, ..)| *at <= changes);
+        if self.undo.count == 0 && !self.tables.is_empty() {
+            // No record names a table any more: what fails from here on is none of them the worse for.
+            self.tables.clear();
+            self.undo = UndoRecords::default();
+        }
         Ok(())
     }
 }

@@ -18,20 +18,24 @@ use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome
 const MOST_VIEWS: usize = 62;
 
 /// What is below a view that is locked: its tables and views, and what is below these.
-fn below_view(dictionary: &Dictionary, entry: &LockedTable, depth: usize) -> Vec<LockedTable> {
+fn below_view(dictionary: &Dictionary, entry: &LockedTable, depth: usize, found: &mut Vec<LockedTable>) {
     let (Some(view), Some(depth)) =
         (dictionary.view(&entry.name.schema, &entry.name.table), depth.checked_sub(1))
     else {
-        return Vec::new();
+        return;
     };
-    let mut found = Vec::new();
     for (schema, table) in &view.tables {
         let name = TableName::new(schema, table);
         let below = LockedTable { name, alias: BELOW_VIEW.to_owned(), write: entry.write };
-        found.extend(below_view(dictionary, &below, depth));
-        found.push(below);
+        // Each once, however many views read it: they may be in a net with more paths than memory has room for.
+        let is_same = |known: &LockedTable| known.name == below.name && known.write == below.write;
+        if found.iter().any(is_same) {
+            continue;
+        }
+        let again = LockedTable { name: below.name.clone(), alias: below.alias.clone(), write: below.write };
+        found.push(again);
+        below_view(dictionary, &below, depth, found);
     }
-    found
 }
 
 impl Session {
@@ -144,8 +148,8 @@ impl Sql {
         let mut entries = entries;
         {
             let dictionary = self.engine().dictionary();
-            let below: Vec<LockedTable> =
-                entries.iter().flat_map(|entry| below_view(&dictionary, entry, MOST_VIEWS)).collect();
+            let mut below = Vec::new();
+            entries.iter().for_each(|entry| below_view(&dictionary, entry, MOST_VIEWS, &mut below));
             entries.extend(below);
         }
         let share = |entry: &LockedTable| if entry.write { Share::Alone } else { Share::Reading };

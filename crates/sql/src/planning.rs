@@ -145,6 +145,11 @@ pub(crate) fn keep_planned(
         let version = planned.plan().dictionary_version;
         prepared.rests_on(&planned.plan().tables);
         prepared.keep(Conditions::of(planned.plan(), session, parameters), planned.clone());
+        if let Some(tables) = &session.temporary
+            && session.generation_for(planned.plan()) != 0
+        {
+            tables.keeps(prepared);
+        }
         session.plans.planned(prepared, version);
     }
 }

@@ -11,11 +11,11 @@
 //! Sessions share plans by the text of statements, and one text can mean other tables in another session. A
 //! plan that uses a temporary table is kept with the *generation* of the session's tables: a number that no
 //! other session has, and that changes with each table that comes or goes. A plan that uses none is right for
-//! every session that has no temporary table of a name in it.
+//! every session that has no temporary table of a name in it, be it a table's or a view's.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use palisade_base::error_catalogue::{
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE,
@@ -26,6 +26,7 @@ use palisade_engine::{Dictionary, Engine, Table, TableName, TemporaryTable};
 use palisade_parser::ast::{ObjectName, ShowWhat, Statement};
 use palisade_plan::Plan;
 
+use crate::plan_cache::Prepared;
 use crate::{Session, SqlResult};
 
 /// The last generation of any session's tables.
@@ -37,6 +38,9 @@ pub struct SessionTables {
     generation: u64,
     /// The dictionary with them.
     seen: Mutex<Option<Arc<Dictionary>>>,
+    /// Statements that plans with this generation are kept with: such a plan holds its tables, and their
+    /// files, and is of no use to anybody once the generation is over.
+    planned: Mutex<Vec<Weak<Prepared>>>,
 }
 
 /// What a transaction has done to the session's temporary tables that ROLLBACK does not undo.
@@ -67,9 +71,32 @@ impl SessionTables {
         }
     }
 
+    /// A plan with this generation is kept with a statement.
+    pub(crate) fn keeps(&self, prepared: &Arc<Prepared>) {
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        if planned.len().is_power_of_two() {
+            planned.retain(|kept| kept.strong_count() > 0);
+        }
+        planned.push(Arc::downgrade(prepared));
+    }
+
+    fn forget_plans(&mut self) {
+        let planned = self.planned.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for prepared in planned.drain(..).filter_map(|kept| kept.upgrade()) {
+            prepared.forget_plans_of(self.generation);
+        }
+    }
+
     fn changed(&mut self) {
+        self.forget_plans();
         self.generation = 1 + LAST_GENERATION.fetch_add(1, Ordering::Relaxed);
         self.seen = Mutex::default();
+    }
+}
+
+impl Drop for SessionTables {
+    fn drop(&mut self) {
+        self.forget_plans();
     }
 }
 
@@ -97,8 +124,8 @@ impl Session {
     /// It has this temporary table from now on, in the place of one of the same name.
     pub(crate) fn put_temporary(&mut self, table: TemporaryTable) {
         let tables = self.temporary.get_or_insert_with(|| {
-            let (tables, seen) = (BTreeMap::new(), Mutex::default());
-            Box::new(SessionTables { tables, generation: 0, seen })
+            let (tables, seen, planned) = (BTreeMap::new(), Mutex::default(), Mutex::default());
+            Box::new(SessionTables { tables, generation: 0, seen, planned })
         });
         let name = TableName::new(&table.table().schema, &table.table().name);
         tables.tables.insert(name, table);
@@ -169,7 +196,15 @@ impl Session {
             Some(tables) => {
                 let hides =
                     |table: &Arc<Table>| tables.get(&TableName::new(&table.schema, &table.name)).is_some();
-                generation == tables.generation || generation == 0 && !plan.tables.iter().any(hides)
+                // A view is none of the plan's tables, and a table may have its name.
+                let hides_named = |name: &ObjectName| {
+                    let schema = name.schema.as_deref().unwrap_or_default();
+                    tables.get(&TableName::new(schema, &name.name)).is_some()
+                };
+                generation == tables.generation
+                    || generation == 0
+                        && !plan.tables.iter().any(hides)
+                        && !plan.accesses.iter().any(|(_, name)| hides_named(name))
             }
         }
     }

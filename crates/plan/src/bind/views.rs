@@ -23,6 +23,9 @@ use super::scope::{Beneath, Clause, Scope, Source, SourceColumn, Through};
 use super::{Binder, parse_error};
 use crate::logical::{Body, JoinTree, Leaf, LogicalQuery};
 
+/// How deep views are bound within views.
+const MOST_VIEWS: usize = 62;
+
 /// What is not told of what is below a view.
 static HIDDEN: [&ErrorCode; 9] = [
     &ER_BAD_FIELD_ERROR,
@@ -117,6 +120,9 @@ impl Binder<'_> {
         if self.views.iter().any(|outer| outer.def.schema == *schema && outer.def.name == *name) {
             return Err(mysql_error!(ER_VIEW_RECURSIVE, schema, name));
         }
+        if self.views.len() >= MOST_VIEWS {
+            return Err(mysql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
+        }
         let definer = match view.is_invokers {
             true => self.definer().cloned(),
             false => Some(view.definer.as_str().into()),
@@ -200,6 +206,10 @@ impl Binder<'_> {
         let around = self.cascades;
         let is_checked = around || view.check != ViewCheck::None;
         self.cascades = around || view.check == ViewCheck::Cascaded;
+        // What its conditions and joins read is read, whatever the statement looks at.
+        let blind = self.blind;
+        self.blind &=
+            select.filter.is_none() && matches!(select.from.as_slice(), [ast::TableReference::Table(_)]);
         let own = self.take_scope()?;
         let depth = self.scopes.len();
         let bound = self.within(view, |binder| {
@@ -212,6 +222,7 @@ impl Binder<'_> {
         self.scopes.truncate(depth);
         self.scopes.push(own);
         self.cascades = around;
+        self.blind = blind;
         let ((tree, columns, conditions), inner, views) = bound?;
         if is_checked {
             conditions.iter().for_each(|condition| self.share_subqueries(condition));

@@ -560,6 +560,7 @@ async fn grant_privileges(
     if let Target::Table(schema, table) = &target
         && !named.privileges.has(Privileges::CREATE)
         && host.engine.dictionary().table(schema, table).is_err()
+        && host.engine.dictionary().view(schema, table).is_none()
         && virtual_tables::REGISTRY.find(schema, table).is_none()
     {
         return Err(mysql_error!(ER_NO_SUCH_TABLE, schema, table));

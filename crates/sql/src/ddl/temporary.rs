@@ -13,6 +13,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::TableDef;
 use palisade_engine::{Table, TableName};
 use palisade_parser::ast::{AlterTable, CreateTable, TableOption};
+use palisade_session::environment::Access;
 
 use super::alter::online::Request;
 use super::alter::{Draft, Plan};
@@ -83,6 +84,10 @@ impl Ddl<'_> {
                 let source = self.qualify(source)?;
                 if source == *name {
                     return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
+                }
+                if self.session.state.is_restricted() && self.session.temporary_table(&source).is_none() {
+                    let state = &self.session.state;
+                    self.host.check_table(state, &source.schema, &source.table, Access::Read)?;
                 }
                 like(dictionary.table(&source.schema, &source.table)?, name)
             }

@@ -15,21 +15,20 @@ pub(crate) mod frozen;
 pub(crate) mod traits_of;
 mod words;
 
+use std::collections::BTreeSet;
+
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::ViewDef;
 use palisade_catalog::descriptor::{ViewAlgorithm, ViewCheck};
 use palisade_engine::{Dictionary, TableName};
-use palisade_parser::ast::{Account, CheckOption, CreateView, DropView, Query};
+use palisade_parser::ast::{Account, CheckOption, CreateView, DropView, Query, Statement};
 use palisade_plan::bind::scope::same_name;
 
 use self::frozen::Freezer;
 use self::traits_of::{is_mergeable, is_updatable};
 use super::{Ddl, column};
 use crate::{Completion, SqlResult};
-
-/// How far views within views are looked through: one that is deeper can not be bound.
-const MAX_DEPTH: usize = 62;
 
 /// What a query that is to be a view is, once it is frozen.
 struct Frozen {
@@ -75,6 +74,7 @@ impl Ddl<'_> {
         }
         let frozen = self.freeze(&dictionary, &name, statement)?;
         let former = old.filter(|_| statement.alter).map(|old| &**old);
+        self.check_keeps_definer(statement, former)?;
         let view = self.definition(&dictionary, &name, statement, former, frozen)?;
         self.engine.put_view(&lock, view).await?;
         Ok(Completion::default())
@@ -97,7 +97,7 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_VIEW_SELECT_TMPTABLE, table));
         }
         let is_itself = |table: &(String, String)| (&table.0, &table.1) == (&name.schema, &name.table);
-        if freezer.tables.iter().any(|table| reaches(dictionary, table, MAX_DEPTH, &is_itself)) {
+        if freezer.tables.iter().any(|table| reaches(dictionary, table, &is_itself)) {
             return Err(mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
         }
         let mut binder = self.session.binder(self.host, self.engine, dictionary, &[]);
@@ -165,6 +165,18 @@ impl Ddl<'_> {
 
     /// Whose the view is: of the account that is named, of the former definer, of the session's account. A
     /// note says that there is no such account.
+    /// An ALTER VIEW that names no definer keeps the one that the view has, which is as if it named it.
+    fn check_keeps_definer(&self, statement: &CreateView, former: Option<&ViewDef>) -> SqlResult<()> {
+        let (None, Some(former), true) = (&statement.definer, former, self.session.state.is_restricted())
+        else {
+            return Ok(());
+        };
+        let (user, host) = former.definer_parts();
+        let definer = Some(Account::Named { user: user.to_owned(), host: Some(host.to_owned()) });
+        let asked = Statement::CreateView(Box::new(CreateView { definer, ..statement.clone() }));
+        self.host.check_statement(&self.session.state, &asked)
+    }
+
     fn definer_of(&mut self, statement: &CreateView, former: Option<&ViewDef>) -> String {
         match (&statement.definer, former) {
             (Some(Account::Named { user, host }), _) => {
@@ -223,11 +235,19 @@ impl Ddl<'_> {
 fn reaches(
     dictionary: &Dictionary,
     table: &(String, String),
-    depth: usize,
     is_it: &dyn Fn(&(String, String)) -> bool,
 ) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let view = dictionary.view(&table.0, &table.1);
-    let mut tables = view.iter().flat_map(|view| &view.tables);
-    is_it(table) || tables.any(|table| reaches(dictionary, table, depth, is_it))
+    let mut met = BTreeSet::new();
+    let mut left = vec![table.clone()];
+    while let Some(table) = left.pop() {
+        if is_it(&table) {
+            return true;
+        }
+        let view = dictionary.view(&table.0, &table.1);
+        // Each name once: many paths may lead to it.
+        if met.insert(table) {
+            left.extend(view.iter().flat_map(|view| &view.tables).cloned());
+        }
+    }
+    false
 }

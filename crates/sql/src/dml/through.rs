@@ -102,7 +102,11 @@ impl Inserted {
     /// The table's column that a column of the view is: 1054 if the view has none of that name.
     pub(super) fn column(&self, name: &ast::ColumnName) -> SqlResult<usize> {
         match column_of(&self.source, &self.through, name)?.map(|expr| &expr.node) {
-            Some(Node::Column { column, .. }) => Ok(*column),
+            Some(Node::Column { slot, column, .. }) if *slot == self.slot => Ok(*column),
+            Some(Node::Column { .. }) => {
+                let Through { schema, name, .. } = &*self.through;
+                Err(mysql_error!(ER_VIEW_MULTIUPDATE, schema, name))
+            }
             _ => Err(mysql_error!(ER_NONUPDATEABLE_COLUMN, name.column)),
         }
     }

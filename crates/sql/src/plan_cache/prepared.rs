@@ -297,6 +297,14 @@ impl Prepared {
         plans.push(CachedPlan { conditions, plan });
     }
 
+    /// Drops the plans that a session's temporary tables of this generation are in. It goes on weighing as
+    /// much until something is planned.
+    pub(crate) fn forget_plans_of(&self, generation: u64) {
+        if generation != 0 {
+            self.plans().retain(|kept| kept.conditions.temporary != generation);
+        }
+    }
+
     /// Drops the plans made before a version of the dictionary.
     pub(super) fn forget_plans_before(&self, dictionary_version: u64) {
         self.plans().retain(|kept| kept.conditions.dictionary_version >= dictionary_version);

@@ -84,6 +84,13 @@ pub(super) fn canonical(expr: &mut Expr, charset: &str) {
             truth(left);
             truth(right);
         }
+        _ => shorthand(expr, charset),
+    }
+}
+
+/// The same of operators and casts that are calls in disguise, or leave something unsaid.
+fn shorthand(expr: &mut Expr, charset: &str) {
+    match expr {
         Expr::Regexp { negated, operand, pattern } => {
             let (negated, arguments) = (*negated, vec![take(operand), take(pattern)]);
             let matches = call("regexp_like", arguments);

@@ -59,58 +59,9 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         refuse_order("UPDATE", &update.order_by, update.limit.as_ref())?;
         single = false;
     }
-    let names_it = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
     let mut targets: Vec<Target> = Vec::new();
     for assignment in &update.assignments {
-        binder.scope().clause = Clause::Fields;
-        let column = binder.resolve(&assignment.column)?;
-        let Node::Column { slot, column, .. } = column.node else {
-            return Err(mysql_error!(ER_NONUPDATEABLE_COLUMN, assignment.column.column));
-        };
-        let scope = binder.scope();
-        let source = scope.table_in(slot);
-        let alias = scope.view_over(slot).or(source).map(|source| source.alias.clone());
-        let Some(table) = source.and_then(|source| source.table.clone()) else {
-            let alias = alias.or(assignment.column.table.clone()).unwrap_or_default();
-            return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, alias, "UPDATE"));
-        };
-        if binder.scope().view_over(slot).is_none() {
-            target_column(
-                &table,
-                &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() },
-            )?;
-        }
-        let value = match &assignment.value {
-            ast::Expr::Default => Cell::Default,
-            value => Cell::Expr(binder.expr(value)?),
-        };
-        refuse_generated(&table, column, &value)?;
-        let position = match targets.iter().position(|target| target.slot == slot) {
-            Some(position) => position,
-            None => {
-                binder.changes(slot, Access::Update, names_it)?;
-                targets.push(target(&mut binder, table, slot)?);
-                targets.len() - 1
-            }
-        };
-        let target = targets.at_mut(position)?;
-        if let Cell::Expr(expr) = &value {
-            let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
-            let (mut reads, mut sequential) = (false, false);
-            expr.walk(&mut |expr| {
-                if let Node::Column { slot: read, column, .. } = &expr.node {
-                    reads |= *read == slot;
-                    sequential |= *read == slot && assigned.contains(column);
-                }
-            });
-            // A subquery may read any of them.
-            target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
-            if reads && blind {
-                let schema = target.table.schema.clone();
-                binder.accesses(&schema, &target.table.name, Access::Read)?;
-            }
-        }
-        target.assignments.push((column, value));
+        bind_assignment(&mut binder, update, assignment, &mut targets, blind)?;
     }
     refuse_two_tables(&targets, binder.scope())?;
     let mut sources = binder.scope().sources.clone();
@@ -125,6 +76,67 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         single,
     };
     finish_change(binder, tree, targets, clauses)
+}
+
+/// Binds an assignment of an UPDATE. Of a `blind` one nothing has been asked to be read yet.
+fn bind_assignment(
+    binder: &mut Binder<'_>,
+    update: &ast::Update,
+    assignment: &ast::ColumnAssignment,
+    targets: &mut Vec<Target>,
+    blind: bool,
+) -> SqlResult<()> {
+    let names_it = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
+    binder.scope().clause = Clause::Fields;
+    let column = binder.resolve(&assignment.column)?;
+    let Node::Column { slot, column, .. } = column.node else {
+        return Err(mysql_error!(ER_NONUPDATEABLE_COLUMN, assignment.column.column));
+    };
+    let scope = binder.scope();
+    let source = scope.table_in(slot);
+    let alias = scope.view_over(slot).or(source).map(|source| source.alias.clone());
+    let Some(table) = source.and_then(|source| source.table.clone()) else {
+        let alias = alias.or(assignment.column.table.clone()).unwrap_or_default();
+        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, alias, "UPDATE"));
+    };
+    if binder.scope().view_over(slot).is_none() {
+        target_column(&table, &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() })?;
+    }
+    let value = match &assignment.value {
+        ast::Expr::Default => Cell::Default,
+        value => Cell::Expr(binder.expr(value)?),
+    };
+    refuse_generated(&table, column, &value)?;
+    let position = match targets.iter().position(|target| target.slot == slot) {
+        Some(position) => position,
+        None => {
+            binder.changes(slot, Access::Update, names_it)?;
+            targets.push(target(binder, table, slot)?);
+            targets.len() - 1
+        }
+    };
+    let target = targets.at_mut(position)?;
+    if let Cell::Expr(expr) = &value {
+        let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
+        let (mut reads, mut sequential) = (false, false);
+        expr.walk(&mut |expr| {
+            if let Node::Column { slot: read, column, .. } = &expr.node {
+                reads |= *read == slot;
+                sequential |= *read == slot && assigned.contains(column);
+            }
+        });
+        // A subquery may read any of them.
+        target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
+        if reads && blind {
+            if let [TableReference::Table(factor)] = update.tables.as_slice() {
+                let schema = binder.schema_of(&factor.name)?;
+                binder.accesses(&schema, &factor.name.name, Access::Read)?;
+            }
+            binder.changes(slot, Access::Read, true)?;
+        }
+    }
+    target.assignments.push((column, value));
+    Ok(())
 }
 
 /// Binds a DELETE.

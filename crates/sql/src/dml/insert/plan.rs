@@ -152,6 +152,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         }
         if reads {
             binder.accesses(&schema, &insert.table.name, Access::Read)?;
+            binder.changes(existing, Access::Read, true)?;
         }
         updates.push((column, value));
     }
