@@ -15,8 +15,8 @@
 //!
 //! # Scratch spaces
 //!
-//! A mini-transaction on a [scratch space](palisade_buffer::BufferPool::attach_scratch) has no redo: nothing of such
-//! a space is to be there after a crash. It asks for no credit, and touches pages of that space only.
+//! A mini-transaction on a [scratch space](palisade_buffer::BufferPool::attach_scratch) has no redo: nothing
+//! of such a space is to be there after a crash. It asks for no credit, and touches pages of that space only.
 //!
 //! Latches taken by version upgrade do not wait and are free of this order.
 
@@ -206,8 +206,8 @@ impl<'a> Mtr<'a> {
     }
 
     /// Appends the redo to the log in one piece, stamps the changed pages, calls `before_link` - while no reader of the
-    /// log's tail can know of this mini-transaction - and gives all latches back. On a scratch space there is nothing to
-    /// append or to link, and the range that it gives is empty.
+    /// log's tail can know of this mini-transaction - and gives all latches back. On a scratch space there is
+    /// nothing to append or to link, and the range that it gives is empty.
     ///
     /// # Panics
     /// If nothing was changed.

@@ -51,8 +51,8 @@ use crate::page_size::PageSize;
 
 /// `oldest` of a page whose changes are all on disk or on their way there.
 pub(crate) const CLEAN: u64 = u64::MAX;
-/// `oldest` of a page of a [scratch space](crate::BufferPool::attach_scratch) that differs from what is on disk:
-/// no log record tells of the change, so that neither the log nor a checkpoint waits for the page.
+/// `oldest` of a page of a [scratch space](crate::BufferPool::attach_scratch) that differs from what is on
+/// disk: no log record tells of the change, so that neither the log nor a checkpoint waits for the page.
 pub(crate) const SCRATCH: u64 = u64::MAX - 1;
 const NO_OWNER: u64 = u64::MAX;
 

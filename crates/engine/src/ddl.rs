@@ -45,7 +45,8 @@ impl Engine {
         self.blocking(move || engine.change_dictionary(&[row], &[change])).await
     }
 
-    /// DROP DATABASE with all its tables and views; the lock is [`ExclusiveLock::of_schema`]. Gives how many these were.
+    /// DROP DATABASE with all its tables and views; the lock is [`ExclusiveLock::of_schema`]. Gives how many
+    /// these were.
     pub async fn drop_schema(self: &Arc<Self>, lock: &ExclusiveLock, name: &str) -> Result<usize, Error> {
         lock.assert_covers(&TableName::new(name, ""));
         let dictionary = self.dictionary();
@@ -121,8 +122,8 @@ impl Engine {
         .await
     }
 
-    /// RENAME TABLE, of tables and views: all of `renames` (from, to) in order, or none. Foreign keys that refer to a table follow it. The lock
-    /// covers both names of each, and the tables that refer to it.
+    /// RENAME TABLE, of tables and views: all of `renames` (from, to) in order, or none. Foreign keys that
+    /// refer to a table follow it. The lock covers both names of each, and the tables that refer to it.
     pub async fn rename_tables(
         self: &Arc<Self>,
         lock: &ExclusiveLock,

@@ -1,8 +1,9 @@
 //! The dictionary: as statements see it, and as it is stored.
 //!
 //! Statements see an immutable snapshot, replaced as a whole by every change. It is stored in a tree of space 0, one row per
-//! schema (key `1`, name), per table (key `2`, id big-endian) and per view (key `3`, schema, 0, name), written by transactions like any other rows. After a
-//! crash the committed state of these rows is what exists; space files that no row names are removed.
+//! schema (key `1`, name), per table (key `2`, id big-endian) and per view (key `3`, schema, 0, name),
+//! written by transactions like any other rows. After a crash the committed state of these rows is what
+//! exists; space files that no row names are removed.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 

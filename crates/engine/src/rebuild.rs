@@ -6,10 +6,10 @@
 //! under another name.
 //!
 //! What comes back: every table whose file and copy can be read, and the schemas of these. What does not:
-//! schemas without tables; views, which have no files; a change of a schema's default that no start has followed. A file without a
-//! readable copy is set aside, too, because a file that the dictionary does not name is removed as a
-//! leftover. Of two files of one name - the server was stopped in the middle of an ALTER - the younger table
-//! counts.
+//! schemas without tables; views, which have no files; a change of a schema's default that no start has
+//! followed. A file without a readable copy is set aside, too, because a file that the dictionary does not
+//! name is removed as a leftover. Of two files of one name - the server was stopped in the middle of an ALTER
+//! - the younger table counts.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 

@@ -1,9 +1,9 @@
 //! The room of files that have no name any more.
 //!
-//! A file in whose pages there are holes consists of as many pieces as it has pages, and a file system that tells
-//! its disk of each one (ext4 mounted with `discard`) takes seconds to free some hundred MiB of them: 8 s
-//! for 130 MiB, where the same file without holes takes 0.08 s. Nothing needs that room to be free before the
-//! statement ends, so a thread of its own frees it, which ends when there is nothing left to do. A crash
+//! A file in whose pages there are holes consists of as many pieces as it has pages, and a file system that
+//! tells its disk of each one (ext4 mounted with `discard`) takes seconds to free some hundred MiB of them: 8
+//! s for 130 MiB, where the same file without holes takes 0.08 s. Nothing needs that room to be free before
+//! the statement ends, so a thread of its own frees it, which ends when there is nothing left to do. A crash
 //! has the file system do the same: a file without a name is gone with its last handle.
 
 use std::collections::VecDeque;

@@ -3,7 +3,8 @@
 //! ```text
 //!   steps ── join_preparation:   the query as it is written
 //!         ── rewriting:          each rule that changed it, and what came out
-//!         ── join_optimization:  of each block: the paths to each table, the joins that were weighed, the plan
+//!         ── join_optimization:  of each block: the paths to each table, the joins that were weighed, the
+//! plan
 //! ```
 //!
 //! Nothing of this is there unless the session has asked for it: a planner without [`Decisions`] looks at a

@@ -27,7 +27,8 @@ fn below_view(dictionary: &Dictionary, entry: &LockedTable, depth: usize, found:
     for (schema, table) in &view.tables {
         let name = TableName::new(schema, table);
         let below = LockedTable { name, alias: BELOW_VIEW.to_owned(), write: entry.write };
-        // Each once, however many views read it: they may be in a net with more paths than memory has room for.
+        // Each once, however many views read it: they may be in a net with more paths than memory has room
+        // for.
         let is_same = |known: &LockedTable| known.name == below.name && known.write == below.write;
         if found.iter().any(is_same) {
             continue;

@@ -39,7 +39,7 @@ pub struct SessionTables {
     /// The dictionary with them.
     seen: Mutex<Option<Arc<Dictionary>>>,
     /// Statements that plans with this generation are kept with: such a plan holds its tables, and their
-    /// files, and is of no use to anybody once the generation is over.
+    /// files, and is of no use once the generation is over.
     planned: Mutex<Vec<Weak<Prepared>>>,
 }
 

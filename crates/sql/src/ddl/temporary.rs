@@ -1,7 +1,7 @@
 //! CREATE TEMPORARY TABLE, and what other definitions do to a table that is the session's own.
 //!
-//! No other session has the table, so there is nothing to lock. As in MySQL, each ALTER TABLE makes a new table
-//! with the rows of the old one, whatever it alters, and says how many they are.
+//! No other session has the table, so there is nothing to lock. As in MySQL, each ALTER TABLE makes a new
+//! table with the rows of the old one, whatever it alters, and says how many they are.
 
 use std::sync::Arc;
 

@@ -227,7 +227,8 @@ fn refuse_two_tables(targets: &[Target], scope: &Scope) -> SqlResult<()> {
     Ok(())
 }
 
-/// The table that DELETE takes rows of where FROM has `source`: 1288 if it is none, 1395 for a view of several.
+/// The table that DELETE takes rows of where FROM has `source`: 1288 if it is none, 1395 for a view of
+/// several.
 fn deleted_from(binder: &Binder<'_>, source: &Source) -> SqlResult<(Arc<Table>, usize)> {
     let slot = match source.through.as_deref() {
         None => source.slot,
