@@ -259,8 +259,8 @@ pub struct Transaction {
     /// The table whose AUTO_INCREMENT counter its statement has locked, or wants to lock.
     pub(crate) locked_counter: Option<u64>,
     pub(crate) work: RowWork,
-    /// What it has done to rows of temporary tables.
-    pub(crate) unlogged: Unlogged,
+    /// What it has done to rows of temporary tables, once it has.
+    pub(crate) unlogged: Option<Box<Unlogged>>,
     /// A read by a secondary index that had to wait.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
     /// What a read by a key keeps while it waits.
@@ -284,7 +284,7 @@ impl Transaction {
             waits_for_definition: false,
             locked_counter: None,
             work: RowWork::default(),
-            unlogged: Unlogged::default(),
+            unlogged: None,
             secondary_read: None,
             read_progress: ReadProgress::default(),
         }
@@ -420,7 +420,7 @@ impl Transaction {
 
     /// The point that has been reached.
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { changes: self.trx_ref().savepoint(), unlogged: self.unlogged.changes() }
+        Savepoint { changes: self.trx_ref().savepoint(), unlogged: self.unlogged_changes() }
     }
 
     /// Undoes everything after `savepoint`. Locks are kept until the transaction ends, and, where gaps are locked, nobody else
@@ -444,7 +444,7 @@ impl Transaction {
     /// The operation under way, if one is, will not be called again.
     fn forget_operation(&mut self) {
         self.work.reset();
-        self.unlogged.forget_operation();
+        self.unlogged.iter_mut().for_each(|unlogged| unlogged.forget_operation());
         self.forget_reads();
     }
 
@@ -474,7 +474,7 @@ impl Transaction {
     /// may be acknowledged after [`Engine::wait_committed`]. `None` if it had changed nothing.
     pub fn try_commit(&mut self) -> Attempt<Option<Lsn>> {
         let lsn = self.trx().commit().map_err(Blocked::up)?;
-        self.unlogged.keep();
+        self.unlogged.iter_mut().for_each(|unlogged| unlogged.keep());
         self.end();
         Ok(lsn)
     }
@@ -724,7 +724,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.unlogged.abandon();
+        self.unlogged.iter_mut().for_each(|unlogged| unlogged.abandon());
         let Some(trx) = &mut self.trx else { return };
         trx.cancel_wait();
         if trx.id().is_none() {

@@ -133,7 +133,7 @@ impl Transaction {
         if !table.is_current() {
             return Err(Error::TableChanged.into());
         }
-        let (engine, work) = (&*self.engine, &mut self.unlogged);
+        let (engine, work) = (&*self.engine, &mut **self.unlogged.get_or_insert_default());
         if work.operation.failure.is_none() {
             work.free_garbage(&engine.log)?;
             let start = *work.operation.start.get_or_insert(work.undo.count);
@@ -162,20 +162,20 @@ impl Transaction {
     /// Undoes the changes of rows of temporary tables after the first `changes`. Waits for: pages, and now
     /// and then for nothing, so that others have their turn.
     pub(crate) fn undo_unlogged(&mut self, changes: u64) -> Attempt<()> {
-        match self.unlogged.changes() > changes {
-            true => self.unlogged.undo_to(&self.engine, changes),
-            false => Ok(()),
+        match &mut self.unlogged {
+            Some(unlogged) if unlogged.undo.count > changes => unlogged.undo_to(&self.engine, changes),
+            _ => Ok(()),
         }
+    }
+
+    /// How many entries of temporary tables it has changed.
+    #[inline]
+    pub(crate) fn unlogged_changes(&self) -> u64 {
+        self.unlogged.as_ref().map_or(0, |unlogged| unlogged.undo.count)
     }
 }
 
 impl Unlogged {
-    /// How many entries it has changed.
-    #[inline]
-    pub(crate) fn changes(&self) -> u64 {
-        self.undo.count
-    }
-
     /// The operation under way, if one is, will not be called again: the caller undoes it.
     pub(crate) fn forget_operation(&mut self) {
         self.operation = Operation::default();

@@ -59,6 +59,15 @@ session_variables! { |settings, system|
     snapshot_isolation: bool = settings.bool(sysvar::INNODB_SNAPSHOT_ISOLATION),
     /// `lock_wait_timeout`: of metadata locks.
     metadata_lock_wait_timeout: Duration = seconds(settings, sysvar::LOCK_WAIT_TIMEOUT),
+    /// `wait_timeout`, in seconds.
+    wait_timeout: u64 = settings.uint(sysvar::WAIT_TIMEOUT),
+    /// `net_read_timeout`, in seconds.
+    net_read_timeout: u64 = settings.uint(sysvar::NET_READ_TIMEOUT),
+    net_write_timeout: Duration = seconds(settings, sysvar::NET_WRITE_TIMEOUT),
+    /// `long_query_time`, in seconds.
+    long_query_time: f64 = settings.double(sysvar::LONG_QUERY_TIME),
+    /// `palisade_durable_reads`.
+    durable_reads: bool = settings.bool(sysvar::PALISADE_DURABLE_READS),
     /// `max_execution_time`; zero is none.
     max_execution_time: Duration = Duration::from_millis(settings.uint(sysvar::MAX_EXECUTION_TIME)),
     sql_select_limit: u64 = settings.uint(sysvar::SQL_SELECT_LIMIT),

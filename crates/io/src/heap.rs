@@ -60,18 +60,22 @@ pub struct Counted<A, const GAUGED: bool = false>(pub A);
 pub type Gauged<A> = Counted<A, true>;
 
 impl<A, const GAUGED: bool> Counted<A, GAUGED> {
-    #[inline]
+    #[inline(always)]
     fn add(bytes: usize) {
-        let held = HELD.get().wrapping_add(bytes as i64);
-        HELD.set(held);
+        // The thread's cell is found once, also where the compiler calls for it.
+        let held = HELD.with(|cell| {
+            let held = cell.get().wrapping_add(bytes as i64);
+            cell.set(held);
+            held
+        });
         if GAUGED && held > PEAK.get() {
             PEAK.set(held);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn subtract(bytes: usize) {
-        HELD.set(HELD.get().wrapping_sub(bytes as i64));
+        HELD.with(|cell| cell.set(cell.get().wrapping_sub(bytes as i64)));
     }
 }
 

@@ -233,6 +233,7 @@ pub(crate) fn fresh_session(
     if capabilities.has(Capabilities::INTERACTIVE) {
         let limit = session.state.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
         session.state.settings.set(sysvar::WAIT_TIMEOUT, limit);
+        session_variables::refresh(&mut session);
     }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     connection.show_settings(&session.state.settings);

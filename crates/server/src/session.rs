@@ -288,11 +288,10 @@ impl Conversation {
         loop {
             let Channel { input, output, transport } = channel;
             input.begin_command();
-            let settings = &self.session.state.settings;
-            let (idle_seconds, read_seconds) =
-                (settings.uint(sysvar::WAIT_TIMEOUT), settings.uint(sysvar::NET_READ_TIMEOUT));
-            let limit = self.session.state.variables.max_allowed_packet as usize;
-            transport.write_timeout = Duration::from_secs(settings.uint(sysvar::NET_WRITE_TIMEOUT));
+            let variables = &self.session.state.variables;
+            let (idle_seconds, read_seconds) = (variables.wait_timeout, variables.net_read_timeout);
+            let limit = variables.max_allowed_packet as usize;
+            transport.write_timeout = variables.net_write_timeout;
             transport.read_timeout = Duration::from_secs(read_seconds);
             self.follow_durable_reads(transport);
             let packet = loop {
@@ -507,9 +506,7 @@ impl Conversation {
 
     /// Has answers wait for the log from now on, or no longer, as `palisade_durable_reads` says.
     fn follow_durable_reads(&self, transport: &mut Transport) {
-        if self.session.state.settings.bool(sysvar::PALISADE_DURABLE_READS)
-            != transport.durable_reads.is_some()
-        {
+        if self.session.state.variables.durable_reads != transport.durable_reads.is_some() {
             let engine = &self.server.host.engine;
             transport.durable_reads = transport.durable_reads.is_none().then(|| engine.clone());
         }
@@ -517,9 +514,8 @@ impl Conversation {
 
     /// A statement has ended. Gives how long it took.
     pub(crate) fn after_statement(&self, begun: Instant) -> Duration {
-        let limit = self.session.state.settings.double(sysvar::LONG_QUERY_TIME);
         let took = begun.elapsed();
-        if took.as_secs_f64() > limit {
+        if took.as_secs_f64() > self.session.state.variables.long_query_time {
             self.count(Own::SlowQueries);
         }
         took

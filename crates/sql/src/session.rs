@@ -242,7 +242,9 @@ impl Session {
     pub(crate) fn leave_transaction(&mut self, outcome: Outcome) -> bool {
         let Session { trace, transaction, .. } = self;
         trace.end(outcome, || transaction.as_ref().map_or(0, Transaction::shown_number));
-        self.savepoints.clear();
+        if !self.savepoints.is_empty() {
+            self.savepoints.clear();
+        }
         self.temporary_changes = Default::default();
         self.next_transaction = NextTransaction::default();
         self.in_transaction = false;
