@@ -122,6 +122,11 @@ impl Column {
         self.kind == 253
     }
 
+    /// Whether it is said to have bytes.
+    pub fn is_binary(&self) -> bool {
+        self.charset == BINARY
+    }
+
     /// Whether it is said to be an ENUM or SET.
     pub fn is_member(&self) -> bool {
         matches!(self.kind, 247 | 248)

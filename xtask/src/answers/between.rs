@@ -13,6 +13,10 @@ pub const OF_DOCUMENTS: &str = "BETWEEN compares JSON values as `<=` does";
 /// Words of docs/sql.md: of dates and times.
 pub const OF_DATES: &str = "A bound of BETWEEN that a DATETIME or TIME column cannot keep, and one beside NULL, is compared as what it says";
 
+/// Words of docs/sql.md: of dates and times among numbers and dates.
+pub const OF_MIXED: &str =
+    "A date or time between a number and a date or time is compared with each as `>=` and `<=` do";
+
 /// Words of docs/sql.md: of texts.
 pub const OF_TEXTS: &str = "BETWEEN converts a text to the character set of its bounds' collation";
 
@@ -34,12 +38,25 @@ pub fn name(case: &Case) -> Option<&'static str> {
     if case.step.text().contains(" COLLATE ") {
         return Some(OF_TEXTS);
     }
-    // The one column of numbers that a double does not tell from the next.
-    let is_of_bigint = [" b BETWEEN ", " b NOT BETWEEN ", "(b BETWEEN "]
-        .iter()
-        .any(|range| case.step.text().contains(range));
-    if is_of_bigint && case.step.text().contains("900719925474099") {
+    // The columns of numbers that a double does not tell from the next.
+    let is_of = |column: &str| {
+        [format!(" {column} BETWEEN "), format!(" {column} NOT BETWEEN "), format!("({column} BETWEEN ")]
+            .iter()
+            .any(|range| case.step.text().contains(range))
+    };
+    if is_of("b") && case.step.text().contains("900719925474099")
+        || is_of("u") && case.step.text().contains("'18446744073709551615'")
+    {
         return Some(OF_NUMBERS);
+    }
+    if ["c_stamp", "c_date", "c_datetime6", "c_time"].into_iter().any(is_of) {
+        let (_, bounds) = case.step.text().split_once(" BETWEEN ").unwrap_or_default();
+        let has = |parts: &[&str]| parts.iter().any(|part| bounds.contains(part));
+        if has(&["c_stamp", "c_date", "c_time", "TIME", "DATE"])
+            && has(&["g ", "id ", "c_int", "c_big", "c_dec", "c_double", "0", "1", "2", "5"])
+        {
+            return Some(OF_MIXED);
+        }
     }
     // Of these MySQL says nothing.
     const BOUNDS: [&str; 4] = [" 20240230", " '2024-02-30'", " BETWEEN ''", " BETWEEN CAST(x'' "];

@@ -5,6 +5,7 @@
 //! replies must be equal, it compares the rest. A test holds the names against the page.
 
 mod asked;
+mod texts;
 mod values;
 
 use self::asked::{
@@ -42,7 +43,7 @@ pub fn named(case: &Case) -> Option<&'static str> {
 
 /// All rules.
 fn all() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().chain(values::RULES)
+    RULES.iter().chain(values::RULES).chain(texts::RULES)
 }
 
 const RULES: &[Rule] = &[
@@ -774,6 +775,7 @@ mod tests {
         let page = page();
         for name in all().map(|rule| rule.name).chain([
             between::OF_DOCUMENTS,
+            between::OF_MIXED,
             between::OF_NUMBERS,
             between::OF_TEXTS,
             super::super::parameters::NAME,

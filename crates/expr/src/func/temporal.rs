@@ -465,15 +465,16 @@ fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sq
     Ok(name.map_or(Value::Null, |name| Value::bytes(*name)))
 }
 
-/// A mode of WEEK that a statement names. A negative one is mode 0, as in MySQL.
-fn week_mode(cx: &mut Context<'_>, mode: &Value) -> SqlResult<u8> {
-    let mode = cx.to_i64(mode.as_ref())?;
-    Ok(if mode < 0 { 0 } else { (mode & 7) as u8 })
+/// A mode of WEEK that a statement names; `None` if it is negative, which is mode 0. As in MySQL its lowest 32
+/// bits decide both.
+fn week_mode(cx: &mut Context<'_>, mode: &Value) -> SqlResult<Option<u8>> {
+    let mode = cx.to_i64(mode.as_ref())? as i32;
+    Ok((mode >= 0).then_some((mode & 7) as u8))
 }
 
 fn week(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     week_of(cx, values, |cx, mode| match mode {
-        Some(mode) => week_mode(cx, mode),
+        Some(mode) => Ok(week_mode(cx, mode)?.unwrap_or_default()),
         None => Ok(cx.session.variables.default_week_format & 7),
     })
     .map(|week| week.map_or(Value::Null, |(week, _)| Value::Int(week.into())))
@@ -483,8 +484,7 @@ fn yearweek(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
     // Bit 1 of the mode: weeks count from 1, so that each belongs to one year. A negative mode does not get
     // it.
     week_of(cx, values, |cx, mode| match mode {
-        Some(mode) if cx.to_i64(mode.as_ref())? < 0 => Ok(0),
-        Some(mode) => Ok(week_mode(cx, mode)? | 2),
+        Some(mode) => Ok(week_mode(cx, mode)?.map_or(0, |mode| mode | 2)),
         None => Ok(2),
     })
     .map(|week| week.map_or(Value::Null, |(week, year)| Value::Int(i64::from(year) * 100 + i64::from(week))))

@@ -89,7 +89,13 @@ pub fn to_json(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Js
         Value::Int(number) => Json::Int(*number),
         Value::UInt(number) => i64::try_from(*number).map_or(Json::UInt(*number), Json::Int),
         Value::Year(year) => Json::Int(i64::from(*year)),
-        Value::Decimal(number) => Json::Decimal(*number),
+        // What is computed of times has the microseconds that its type may not.
+        Value::Decimal(number) => match expr.ty {
+            SqlType::Decimal { scale, .. } if scale < number.scale() => {
+                Json::Decimal(number.round(scale.into()).unwrap_or(*number))
+            }
+            _ => Json::Decimal(*number),
+        },
         Value::Float(number) => Json::Double(f64::from(*number)),
         Value::Double(number) => Json::Double(*number),
         Value::Bytes(text) if expr.ty == SqlType::Json => {
