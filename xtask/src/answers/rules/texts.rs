@@ -4,7 +4,7 @@ use super::Rule;
 use super::asked::{calls, differs_only_where, fails_as_time};
 use crate::answers::compare::Difference;
 use crate::answers::question::Step;
-use crate::client::Answer;
+use crate::client::{Answer, Parameter};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -60,9 +60,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "gives a parameter a type when the statement is prepared, by what stands beside it, and converts",
         accepts: |case| {
-            let text = case.step.text();
-            let is_of_bytes = text.contains("Bytes(") && text.contains("c_time IN (?");
-            matches!(case.step, Step::Binary(..)) && case.difference == Difference::Rows && is_of_bytes
+            let Step::Binary(text, executions) = case.step else { return false };
+            let are_bytes = |value: &Parameter| matches!(value, Parameter::Bytes(_));
+            case.difference == Difference::Rows
+                && text.contains("c_time IN (?")
+                && executions.iter().flatten().any(are_bytes)
         },
     },
     Rule {
