@@ -149,6 +149,24 @@ pub fn is_in_use(space: &Space, page: PageNo) -> Attempt<bool> {
     Ok(MapView(&map).in_use(in_group))
 }
 
+/// All free pages of a space below its high-water mark. Waits for: its header and maps to be read.
+pub fn free_pages(space: &Space) -> Attempt<Vec<PageNo>> {
+    let header = space.shared(HEADER).map_err(Blocked::up)?;
+    check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
+    let view = HeaderView(&header);
+    let (high_water, group_pages) = (view.high_water(), view.group_pages());
+    let groups: Vec<u32> = (0..view.groups()).filter(|group| view.group(*group).0 > 0).collect();
+    drop(header);
+    let mut free = Vec::new();
+    for group in groups {
+        let map = shared_map(space, group)?;
+        let end = high_water.saturating_sub(group * group_pages).min(group_pages);
+        let in_group = (0..end).filter(|page| !MapView(&map).in_use(*page));
+        free.extend(in_group.map(|page| PageNo(group * group_pages + page)));
+    }
+    Ok(free)
+}
+
 /// The wholly free extents of a space, but for the first `kept`: the first page of each. They are noted as unused, see
 /// [`give_back_extent`]. Waits for: its header and maps to be read.
 pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {

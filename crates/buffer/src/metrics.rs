@@ -63,6 +63,8 @@ palisade_base::metrics! {
     pub static BUFFER_PAGES_WRITTEN: Counter = "buffer_pages_written", "buffer", "Number of pages written", "Innodb_pages_written";
     /// Pages written out of place.
     pub static PAGES_PLACED: Counter = "buffer_pages_placed", "buffer", "Number of pages written to free places", "Palisade_pages_placed";
+    /// Blank pages that have got no place.
+    pub static PAGES_BLANK: Counter = "buffer_pages_blank", "buffer", "Number of unused pages of tables that are written out of place that were not written, and whose places became free", "Palisade_pages_blank";
     /// The same whose places were written into the map at once, because the log took no record.
     pub static PAGES_PLACED_BY_MAP: Counter = "buffer_pages_placed_by_map", "buffer", "Number of pages written to free places that the map had to take because the redo log was full", "Palisade_pages_placed_by_map";
     /// Chunks written into maps.

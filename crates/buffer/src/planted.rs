@@ -36,6 +36,14 @@ palisade_base::planted_mistakes! {
     NoFirstPass,
     /// A map that is made again names any whole copy of a page.
     OldCopyIsTaken,
+    /// A page is said to be blank in the map alone, without a record.
+    BlanksGoToTheMap,
+    /// Recovery does not know since when a page is blank.
+    BlankSinceIsForgotten,
+    /// A map that is made again names copies of pages that have been blank since.
+    FoundCopyStays,
+    /// Room that pages have been promised becomes holes, and is promised all the same.
+    PromisesAreForgotten,
     /// A page that leaves memory unwritten is dirty from then on only.
     KeptMarksMove,
     /// No mistake: the log takes no records.

@@ -41,6 +41,8 @@ use crate::metrics::{self, UnderWay};
 use crate::packing::Packing;
 use crate::page::{self, Page};
 use crate::page_size::PageSize;
+use crate::places::Place;
+use crate::places::record::Placed;
 use crate::planted::{Planted, makes};
 use crate::pool::PageBlank;
 use crate::space::is_no_space;
@@ -56,6 +58,8 @@ pub struct BatchPage {
     pub file: Option<Arc<dyn File>>,
     /// Bytes of its [stored form](crate::stored): the first ones of the page's in memory.
     pub stored: usize,
+    /// There is [nothing](Page::is_blank) in it.
+    pub is_blank: bool,
     /// How it is compressed, if its space is.
     packing: Option<Arc<Packing>>,
     /// It is where it shall be, although others of its part are not.
@@ -66,6 +70,11 @@ impl BatchPage {
     /// Whether there is a file that it is still to be written to.
     pub(crate) fn is_due(&self) -> bool {
         self.file.is_some() && !self.is_written.load(Relaxed)
+    }
+
+    /// What a record says of it.
+    pub(crate) fn placed(&self, place: Place) -> Placed {
+        Placed { page: self.id, place, lsn: self.lsn }
     }
 
     /// It is durable: should its part fail, it is not to be written again.
@@ -116,7 +125,7 @@ impl Batch {
     }
 
     /// Adds a copy of a page, which the caller latches shared meanwhile, to the part that is being made.
-    pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &[u8]) {
+    pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &Page) {
         assert!(
             self.pages[self.part_start()..].last().is_none_or(|last| last.id < id),
             "a part is in ascending order of page id"
@@ -130,6 +139,7 @@ impl Batch {
             lsn,
             file,
             stored: size,
+            is_blank: page.is_blank(),
             packing: None,
             is_written: AtomicBool::new(false),
         });

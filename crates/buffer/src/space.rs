@@ -51,6 +51,7 @@ use crate::{metrics, requests};
 
 mod ahead;
 mod keeping;
+mod promises;
 mod reading;
 
 pub(crate) use ahead::EXTENT;
@@ -423,12 +424,13 @@ impl Space {
 
     /// As [`create`](Self::create), for a page that is said to be in no use: `None` if what it holds is not
     /// what `is_unused` expects. Waits for: a free frame; the page to be read, if it may ever have been
-    /// written.
+    /// written; room for it, if its space has holes.
     pub fn create_unused(
         &self,
         page: PageNo,
         is_unused: impl Fn(&Page) -> bool,
     ) -> Attempt<Option<ExclusivePage<'_>>, Error> {
+        self.promise_run(page)?;
         if self.is_known_empty(page) {
             return self.create(page).map(Some);
         }
@@ -444,6 +446,7 @@ impl Space {
     /// Whether a page has never had content, or none was found there.
     fn is_known_empty(&self, page: PageNo) -> bool {
         page.0 >= self.unused_from.load(Ordering::Acquire)
+            || self.is_stored_nowhere(page)
             || self.has_empty.load(Ordering::Acquire) && self.slow.lock().empty.contains(&page)
     }
 
@@ -467,6 +470,7 @@ impl Space {
 
     /// A page that was created gets its first content.
     pub(crate) fn gets_content(&self, page: PageNo) {
+        self.places.iter().for_each(|places| places.expect(page));
         self.unused_from.fetch_max(page.0.saturating_add(1), Ordering::AcqRel);
         if self.has_empty.load(Ordering::Acquire) {
             self.slow.lock().empty.remove(&page);

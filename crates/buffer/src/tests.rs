@@ -5,6 +5,7 @@
 //! must hold at an LSN is the replay of all changes that end at or before it.
 
 mod ahead;
+mod blank;
 mod crash;
 mod full_disk;
 mod kept;
@@ -46,6 +47,19 @@ thread_local! {
     static SIZE: Cell<PageSize> = const { Cell::new(PageSize::DEFAULT) };
 }
 
+thread_local! {
+    /// Whether pages become blank in the worlds that this thread makes.
+    static HAS_BLANKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a test in worlds in which pages become blank.
+pub(super) fn with_blanks<T>(test: impl FnOnce() -> T) -> T {
+    HAS_BLANKS.set(true);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
+    HAS_BLANKS.set(false);
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Runs a test in worlds of the smallest pages, and of the largest.
 pub(super) fn at_other_sizes(test: impl Fn()) {
     for size in [PageSize::LEAST, PageSize::MOST] {
@@ -69,8 +83,10 @@ const CHANGE_BYTES: usize = 15;
 
 /// The offset of a change that fills the body of a page with what no codec makes smaller.
 const NOISE: u16 = u16::MAX;
-/// The offset of a change that fills the body of a page with one byte.
+/// The offset of a change that fills the body of a page with one byte, which is no zero.
 const CALM: u16 = u16::MAX - 1;
+/// The offset of a change after which the page is blank. The next one creates it again.
+const BLANK: u16 = u16::MAX - 2;
 
 /// A clock that tests move.
 #[derive(Default)]
@@ -126,7 +142,8 @@ impl Change {
         let offset = usize::from(self.offset);
         match self.offset {
             NOISE => return Prng::new(self.value).fill(&mut page[PAGE_HEADER..]),
-            CALM => return page[PAGE_HEADER..].fill(self.value as u8),
+            CALM => return page[PAGE_HEADER..].fill(self.value as u8 | 1),
+            BLANK => return page[PAGE_HEADER..].fill(0),
             _ => {}
         }
         page[offset..offset + 8].copy_from_slice(&self.value.to_le_bytes());
@@ -195,6 +212,8 @@ pub(super) struct World {
     pub(super) clock: Arc<StepClock>,
     /// The pool said that the disk has failed.
     pub(super) fatal: Arc<AtomicBool>,
+    /// Pages become blank now and then.
+    has_blanks: bool,
 }
 
 const LOG_ID: u64 = 1;
@@ -357,7 +376,7 @@ impl World {
             Some((store, sink)) => pool.attach_places(store.clone(), sink)?,
             None => pool.attach_space(SPACE, space_file(&fs, kind).map_err(no_file)?, sink.clone())?,
         };
-        Ok(World { fs, log, pool, space, sink, clock, fatal })
+        Ok(World { fs, log, pool, space, sink, clock, fatal, has_blanks: HAS_BLANKS.get() })
     }
 
     /// Restores torn pages. Which they were, and which could not be restored.
@@ -410,12 +429,32 @@ impl World {
     }
 
     fn latch(&self, change: Change) -> Attempt<ExclusivePage<'_>, Error> {
-        if change.create { self.space.create(change.page) } else { self.space.exclusive(change.page) }
+        match change.create {
+            true if self.has_blanks => {
+                let created = self.space.create_unused(change.page, |_| true)?;
+                Ok(created.expect("any page may be created"))
+            }
+            true => self.space.create(change.page),
+            false => self.space.exclusive(change.page),
+        }
     }
 
     /// The body of a page.
     pub(super) fn body(&self, page: PageNo) -> Result<Vec<u8>, Error> {
         self.retry(|| self.space.shared(page).map(|page| page[PAGE_HEADER..].to_vec()))
+    }
+
+    /// If the map was made again: these pages are in no use.
+    pub(super) fn forget_blanks(&self, blank: &[PageNo]) -> Result<(), Error> {
+        match (self.pool.out_of_place(), self.space.places()) {
+            (Some(sink), Some(places)) if self.has_blanks && places.was_remade() => {
+                sink.forget(places, blank)?;
+                // They may be those behind all that the file has copies of.
+                let pages = blank.iter().map(|page| page.0 + 1).max().unwrap_or(0);
+                self.retry(|| self.space.ensure_allocated(pages))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Redoes what the log says, as recovery does. Where it ends.
@@ -439,6 +478,7 @@ impl World {
             })?;
         }
         self.space.sync_found()?;
+        self.pool.out_of_place().into_iter().for_each(|sink| sink.redone());
         Ok(last)
     }
 
@@ -447,7 +487,10 @@ impl World {
         use crate::PageRead;
         match self.space.exclusive(change.page) {
             Ok(page) if page.page_lsn() >= end => return Ok(None),
-            Ok(page) if !change.create => return Ok(Some(page)),
+            Ok(page) if !change.create => {
+                assert!(!self.has_blanks || !page.is_blank(), "a blank page is created before it is changed");
+                return Ok(Some(page));
+            }
             Err(Blocked::Wait(event)) => return Err(Blocked::Wait(event)),
             Err(Blocked::Error(error)) if !change.create => return Err(error.into()),
             Ok(_) | Err(Blocked::Error(_)) => {}

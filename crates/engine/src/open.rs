@@ -478,6 +478,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
                 loss.reason
             );
         }
+        sinks.redone();
         if !config.background {
             pool.step()?;
         }
@@ -669,7 +670,8 @@ fn open_partition(base: &Base, id: SpaceId, def: &TableDef) -> Result<(Arc<Space
         // No cleaner makes room for the pages that are read now.
         base.pool.step()?;
     }
-    let opened = retry_blocking(|| alloc::open_space(&space)).map_err(Error::from);
+    let forgotten = base.sinks.forget_free_pages(&space);
+    let opened = forgotten.and_then(|()| Ok(retry_blocking(|| alloc::open_space(&space))?));
     let damage = match opened.and_then(|_| free_loose_trees(&base.log, &space, def)) {
         Ok(()) => None,
         Err(error) => Some(damage_of(error)?),

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::SpaceId;
+use palisade_base::event::retry_blocking;
+use palisade_btree::alloc;
 use palisade_buffer::doublewrite::{Directories, SpaceFiles, repair};
 use palisade_buffer::places::RecoverError;
 use palisade_buffer::{
@@ -174,6 +176,19 @@ impl Sinks {
             }
         }
         Ok(lost)
+    }
+
+    /// The log has been redone.
+    pub(crate) fn redone(&self) {
+        self.out_of_place.redone();
+    }
+
+    /// If the map of a space was made again: pages in no use may have got places of what they were before, and
+    /// have none from now on. Before any of them is accessed. Blocks.
+    pub(crate) fn forget_free_pages(&self, space: &Space) -> Result<(), Error> {
+        let Some(places) = space.places().filter(|places| places.was_remade()) else { return Ok(()) };
+        let free = retry_blocking(|| alloc::free_pages(space))?;
+        Ok(self.out_of_place.forget(places, &free)?)
     }
 
     /// Attaches a space with the sink that the mode says. No other mode comes meanwhile.

@@ -185,3 +185,48 @@ fn pages_of_every_size_are_there_after_a_restart() {
         }
     }
 }
+
+/// Rows that are deleted give their room back to the file system without OPTIMIZE, and take it again.
+#[test]
+fn deleted_rows_give_their_room_back_online() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Process::start(&dir.path().join("data"), &[]);
+    let mut client = server.connect();
+    run(&mut client, &["CREATE DATABASE d", "USE d"]);
+    for (table, options) in [("plain", ""), ("packed", "COMPRESSION='lz4'")] {
+        run(
+            &mut client,
+            &[&format!("CREATE TABLE {table} (id INT PRIMARY KEY, t VARCHAR(2000), u BINARY(16)) {options}")],
+        );
+        let fill = format!(
+            "INSERT INTO {table} SELECT n, CONCAT(SHA2(n, 512), SHA2(n + 1, 512), SHA2(n + 2, 512), SHA2(n + 3, 512)), UNHEX(MD5(n)) \
+             FROM (WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 40000) SELECT n FROM s) r \
+             WHERE n NOT IN (SELECT id FROM {table})"
+        );
+        run(&mut client, &["SET cte_max_recursion_depth = 100000", &fill]);
+        let size = |client: &mut Client, column: &str| -> u64 {
+            let from = format!("information_schema.INNODB_TABLESPACES WHERE NAME = 'd/{table}'");
+            client.value(&format!("SELECT {column} FROM {from}")).parse().unwrap()
+        };
+        // What is being written takes room for a while.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let (length, all) = (size(&mut client, "FILE_SIZE"), size(&mut client, "ALLOCATED_SIZE"));
+        for _ in 0..2 {
+            run(&mut client, &[&format!("DELETE FROM {table} WHERE id > 1000")]);
+            let begin = std::time::Instant::now();
+            while size(&mut client, "ALLOCATED_SIZE") * 2 > all {
+                let now = size(&mut client, "ALLOCATED_SIZE");
+                assert!(begin.elapsed().as_secs() < 120, "{table}: {now} of {all} bytes");
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+            run(&mut client, &[&fill]);
+            std::thread::sleep(std::time::Duration::from_secs(2));
+            let now = (size(&mut client, "FILE_SIZE"), size(&mut client, "ALLOCATED_SIZE"));
+            let most = length + length / 8 + (1 << 20);
+            assert!(now.0 <= most && now.1 <= most, "{table}: {now:?} after {length} and {all}");
+            assert_eq!(client.value(&format!("SELECT COUNT(*) FROM {table}")), "40000");
+        }
+        let Answer::Rows(rows) = client.query(&format!("CHECK TABLE d.{table}")) else { panic!("rows") };
+        assert!(format!("{rows:?}").contains("OK"), "{table}: {rows:?}");
+    }
+}

@@ -50,12 +50,15 @@ fn seeds() -> Vec<Vec<u8>> {
     let map = |chunks: u32, slots: &[Vec<u8>]| [&[3][..], &header(chunks), &slots.concat()].concat();
     let mut place_record = vec![0, record_code(), 7, 2, 3];
     place_record.extend([8, 0, 0, 1, 9, 9, 9, 9, 1, 12, 0, 0, 1, 9, 9, 9, 9]);
+    let mut with_blanks = vec![0, record_code() + 1, 7, 2, 3];
+    with_blanks.extend([8, 0, 0, 1, 9, 9, 9, 9, 1, 1, 0, 0, 0, 9, 9, 9, 9, 9, 0, 0, 0]);
     vec![
         map(1, &[slot(0, 1), slot(0, 1)]),
         map(2, &[slot(0, 3), slot(0, 2), slot(1, 1), slot(1, 1)]),
         map(1, &[slot(0, 2), vec![0; SLOT]]),
         map(0, &[]),
         place_record,
+        with_blanks,
     ]
 }
 

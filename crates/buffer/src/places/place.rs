@@ -24,13 +24,15 @@ impl PageSize {
 
 /// A run of one to four blocks: 30 bits for the first block, 2 bits for their number less one.
 ///
-/// Block 0 is the file's header, so that the place 0 is no page's and says that there is none.
+/// Block 0 is the file's header, so that the places 0 and 1 are no page's: they say that there is no run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Place(u32);
 
 impl Place {
     /// Of a page that was never written.
     pub const NONE: Place = Place(0);
+    /// Of a page that is [blank](crate::page::Page::is_blank), and that needs no run for that.
+    pub const BLANK: Place = Place(1);
 
     /// The `blocks` blocks from `block` on.
     pub fn new(block: u32, blocks: u32) -> Place {
@@ -51,9 +53,14 @@ impl Place {
         self.0
     }
 
-    /// Whether there is none.
+    /// Whether there is no run.
     pub fn is_none(self) -> bool {
-        self == Place::NONE
+        self.0 <= Place::BLANK.0
+    }
+
+    /// Whether there is none because the page is blank.
+    pub fn is_blank(self) -> bool {
+        self == Place::BLANK
     }
 
     /// The first block.
@@ -61,9 +68,9 @@ impl Place {
         self.0 >> 2
     }
 
-    /// Blocks of the run.
+    /// Blocks of the run, if there is one.
     pub fn blocks(self) -> u32 {
-        (self.0 & 3) + 1
+        if self.is_none() { 0 } else { (self.0 & 3) + 1 }
     }
 
     /// Whether it is of a page of `size` that is compressed.
@@ -89,9 +96,10 @@ impl Place {
 
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_none() {
-            true => f.write_str("nowhere"),
-            false => write!(f, "{}+{}", self.block(), self.blocks()),
+        match *self {
+            Place::NONE => f.write_str("nowhere"),
+            Place::BLANK => f.write_str("blank"),
+            _ => write!(f, "{}+{}", self.block(), self.blocks()),
         }
     }
 }
@@ -109,7 +117,11 @@ mod tests {
             assert_eq!(place.offset(PageSize::MOST), u64::from(block) * 16384);
             assert!(!place.is_none());
         }
-        assert!(Place::default().is_none());
-        assert_eq!(format!("{:?} {:?}", Place::new(8, 4), Place::NONE), "8+4 nowhere");
+        assert!(Place::default().is_none() && !Place::default().is_blank());
+        for place in [Place::NONE, Place::BLANK].map(|place| Place::from_bits(place.bits())) {
+            assert_eq!((place.is_none(), place.blocks(), place.block(), place.end()), (true, 0, 0, 0));
+        }
+        let all = [Place::new(8, 4), Place::NONE, Place::BLANK];
+        assert_eq!(format!("{all:?}"), "[8+4, nowhere, blank]");
     }
 }

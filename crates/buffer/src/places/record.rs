@@ -6,23 +6,28 @@
 //! ```text
 //! code u8 = 17 | for each space: space varint | pages varint
 //!                 for each page: page varint | place u32 | low half of page_lsn u32
+//! code u8 = 18 | the same, but for a page that is blank: page varint | place u32 = 1 | page_lsn u64
 //! ```
 //!
-//! Pages ascend within a space and are stored as differences.
+//! Pages ascend within a space and are stored as differences. A page that has a run is looked at there, so
+//! that half of its LSN tells whether it is the one that was meant. Of one that is blank nothing is written
+//! but this.
 
 use palisade_base::codec::{Reader, Truncated, put_varint};
-use palisade_base::{PageId, PageNo, SpaceId};
+use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 
 use super::place::{MAX_BLOCKS, Place};
 
 /// The first byte of a place record's frame. No page operation has this code.
 pub const CODE: u8 = 17;
+/// The same of a record that names pages which are blank. Nor has any this one.
+pub const CODE_WITH_BLANKS: u8 = 18;
 /// Pages that one record names at most.
 pub(crate) const MOST_PAGES: usize = 128;
 /// Most bytes of a record of so many pages.
 pub(crate) const fn most_bytes(pages: usize) -> usize {
     // Space, number of pages, page: five bytes each at most; then place and LSN.
-    1 + pages * (3 * 5 + 8)
+    1 + pages * (3 * 5 + 12)
 }
 
 /// A page and where it is.
@@ -32,18 +37,19 @@ pub struct Placed {
     pub page: PageId,
     /// Where it is.
     pub place: Place,
-    /// The low half of the LSN in its header.
-    pub lsn_low: u32,
+    /// The LSN in its header: only the low half counts, unless the page is blank.
+    pub lsn: Lsn,
 }
 
 /// Whether a frame of the log is a place record.
 pub fn is_record(payload: &[u8]) -> bool {
-    payload.first() == Some(&CODE)
+    matches!(payload.first(), Some(&(CODE | CODE_WITH_BLANKS)))
 }
 
 /// Encodes a record of pages in ascending order, at least one.
 pub(crate) fn encode(pages: &[Placed], out: &mut Vec<u8>) {
-    out.push(CODE);
+    let has_blanks = pages.iter().any(|placed| placed.place.is_blank());
+    out.push(if has_blanks { CODE_WITH_BLANKS } else { CODE });
     for space in pages.chunk_by(|a, b| a.page.space == b.page.space) {
         put_varint(out, u64::from(space[0].page.space.0));
         put_varint(out, space.len() as u64);
@@ -52,7 +58,10 @@ pub(crate) fn encode(pages: &[Placed], out: &mut Vec<u8>) {
             put_varint(out, u64::from(placed.page.page.0 - last));
             last = placed.page.page.0;
             out.extend_from_slice(&placed.place.bits().to_le_bytes());
-            out.extend_from_slice(&placed.lsn_low.to_le_bytes());
+            match placed.place.is_blank() {
+                true => out.extend_from_slice(&placed.lsn.0.to_le_bytes()),
+                false => out.extend_from_slice(&(placed.lsn.0 as u32).to_le_bytes()),
+            }
         }
     }
 }
@@ -61,7 +70,8 @@ pub(crate) fn encode(pages: &[Placed], out: &mut Vec<u8>) {
 /// named by then.
 pub fn decode(payload: &[u8], mut each: impl FnMut(Placed)) -> Result<(), Truncated> {
     let mut reader = Reader::new(payload);
-    if reader.u8()? != CODE {
+    let code = reader.u8()?;
+    if !is_record(&[code]) {
         return Err(Truncated);
     }
     while !reader.is_empty() {
@@ -72,8 +82,12 @@ pub fn decode(payload: &[u8], mut each: impl FnMut(Placed)) -> Result<(), Trunca
             let difference = u32::try_from(reader.varint()?).map_err(|_| Truncated)?;
             last = last.checked_add(difference).filter(|page| *page < MAX_BLOCKS).ok_or(Truncated)?;
             let place = Place::from_bits(reader.u32()?);
-            let lsn_low = reader.u32()?;
-            each(Placed { page: PageId { space, page: PageNo(last) }, place, lsn_low });
+            let lsn = match place.is_blank() {
+                true if code == CODE_WITH_BLANKS => reader.u64()?,
+                true => return Err(Truncated),
+                false => reader.u32()?.into(),
+            };
+            each(Placed { page: PageId { space, page: PageNo(last) }, place, lsn: Lsn(lsn) });
         }
     }
     Ok(())
@@ -98,10 +112,14 @@ mod tests {
             .collect();
         ids.sort_unstable();
         ids.dedup();
-        let placed = |page| Placed {
-            page,
-            place: Place::new(1 + random.below(1 << 29) as u32, 4),
-            lsn_low: random.next_u64() as u32,
+        let has_blanks = random.one_in(2);
+        let placed = |page| match has_blanks && random.one_in(3) {
+            true => Placed { page, place: Place::BLANK, lsn: Lsn(random.next_u64()) },
+            false => Placed {
+                page,
+                place: Place::new(1 + random.below(1 << 29) as u32, 4),
+                lsn: Lsn(random.next_u64() >> 32),
+            },
         };
         ids.into_iter().map(placed).collect()
     }

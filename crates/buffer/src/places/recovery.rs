@@ -9,8 +9,10 @@
 //! the flush had not ended, so that the page's old run was not given to another, and that is where the page
 //! is.
 //!
+//! Of a page that is blank there is nothing that a flush could have left out, so that the record is believed.
+//!
 //! A map that was [made again](super::rebuild) knows all that the log has to say; so records are passed over
-//! for it.
+//! for it, but for pages that are blank, of which the file may have copies that are over.
 //!
 //! The next start would believe such a record: by then the whole log counts as durable. So the chunk of each
 //! that was not believed is written into the map, as of the end of the log, before the log goes on.
@@ -105,7 +107,11 @@ fn redo(
     for (placed, end) in doubtful {
         // Whether the flush that makes the record durable has ended is not known: see the module.
         let store = &stores[&placed.page.space];
-        if end <= durable || store.holds(placed) || makes(Planted::DoubtfulRecordsCount) {
+        if end <= durable
+            || placed.place.is_blank()
+            || store.holds(placed)
+            || makes(Planted::DoubtfulRecordsCount)
+        {
             store.redo(placed, end, log);
         } else if store.distrusts(placed, end, log) {
             distrusted.insert(placed.page.space);

@@ -6,6 +6,9 @@
 //!     └─► places into the map, map durable ─┘
 //! ```
 //!
+//! A page that is blank takes no run and is not written: the record says so. Beside the map, which would not
+//! tell since when it is blank, it is written as any other.
+//!
 //! The lower way is for a log that takes no record: one that recovery is still reading, or one that is full
 //! and will be until pages have been written. No cleaner ever waits for room in the log.
 //!
@@ -19,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use palisade_base::{Lsn, SpaceId};
+use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 use palisade_io::counts::FileUse;
 use palisade_io::{AlignedBuf, Extent, File, IoPool, Write, WriteQueue};
 use palisade_log::{Credit, Log};
@@ -148,6 +151,30 @@ impl OutOfPlace {
         stores.iter().for_each(|store| store.give_room_back());
     }
 
+    /// The log has been redone: what pages were before they were blank is of no interest any more.
+    pub fn redone(&self) {
+        self.stores.read().values().for_each(|store| store.redone());
+    }
+
+    /// Pages of a space are in no use, and the log has nothing of them but that: they are blank from now on.
+    /// For one whose map [was made again](PlaceStore::was_remade), before any of them is accessed. Blocks.
+    pub fn forget(&self, store: &PlaceStore, pages: &[PageNo]) -> Result<(), Error> {
+        let failed = |source| Error::Extend { space: store.space(), source: Arc::new(source) };
+        let due: Vec<PageNo> = pages.iter().copied().filter(|page| !store.place(*page).is_blank()).collect();
+        for some in due.chunks(MOST_PAGES) {
+            let full = || failed(io::Error::other("the redo log is full"));
+            let credit = self.credit(some.len()).ok_or_else(full)?;
+            let lsn = self.log.tail();
+            let blank = |&page: &PageNo| {
+                let page = PageId { space: store.space(), page };
+                Placed { page, place: Place::BLANK, lsn }
+            };
+            let said: Vec<Placed> = some.iter().map(blank).collect();
+            self.record(&[(store, &said)], credit).map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Writes the chunks of a store that recovery has marked into its map, with everything that they say.
     pub(crate) fn settle(&self, store: &PlaceStore) -> Result<(), Error> {
         if makes(Planted::DoubtIsForgotten) {
@@ -160,11 +187,12 @@ impl OutOfPlace {
     }
 
     /// Takes runs for as many of the first pages of the part as there are runs for, and gives the others
-    /// back. Those of a space that has no runs, nor room for some on the disk, are passed over; `stuck` is
-    /// why.
+    /// back. `with_blanks`, those that are blank need none. Those of a space that has no runs, nor room for some
+    /// on the disk, are passed over; `stuck` is why.
     fn take_round<'a>(
         &self,
         part: BatchPart<'a>,
+        with_blanks: bool,
         stuck: &mut Option<io::Error>,
     ) -> io::Result<(Vec<Round<'a>>, Option<BatchPart<'a>>)> {
         let mut rounds: Vec<Round<'a>> = Vec::new();
@@ -178,12 +206,18 @@ impl OutOfPlace {
                 rest = rest.split_at(count).1;
                 continue;
             };
-            let blocks = |stored: usize| stored.div_ceil(part.page_size().block()) as u32;
-            let wanted: Vec<u32> = rest.pages()[..count].iter().map(|page| blocks(page.stored)).collect();
+            let blocks = |page: &BatchPage| match with_blanks && page.is_blank {
+                true => 0,
+                false => page.stored.div_ceil(part.page_size().block()) as u32,
+            };
+            let wanted: Vec<u32> = rest.pages()[..count].iter().map(blocks).collect();
             let runs = match store.take_runs(&wanted, rounds.is_empty()) {
                 Ok(runs) => runs,
                 Err(error) if rounds.is_empty() && is_no_space(&error) => {
                     let (own, others) = rest.split_at(count);
+                    if let Some(blanks) = wanted.iter().position(|blocks| *blocks == 0) {
+                        return Ok((vec![Round::of_blanks(store, own, blanks)], Some(rest)));
+                    }
                     match Round::squeezed(store, own)? {
                         Some(round) => return Ok((vec![round], Some(rest))),
                         None => *stuck = Some(error),
@@ -197,11 +231,7 @@ impl OutOfPlace {
                 }
             };
             let (own, others) = rest.split_at(runs.len());
-            let placed = own.pages().iter().zip(&runs).map(|(page, &place)| Placed {
-                page: page.id,
-                place,
-                lsn_low: page.lsn.0 as u32,
-            });
+            let placed = own.pages().iter().zip(&runs).map(|(page, &place)| page.placed(place));
             if !runs.is_empty() {
                 let pages = placed.collect();
                 let (batch, bytes) = (own.pages(), RoundBytes::OfBatch(own.bytes()));
@@ -215,18 +245,27 @@ impl OutOfPlace {
         Ok((rounds, None))
     }
 
-    fn write_round(&self, rounds: &[Round<'_>], queue: &mut WriteQueue) -> io::Result<()> {
+    fn write_round(
+        &self,
+        rounds: &[Round<'_>],
+        credit: Option<Credit<'_>>,
+        queue: &mut WriteQueue,
+    ) -> io::Result<()> {
         if rounds.is_empty() {
             return Ok(());
         }
-        let pages: u64 = rounds.iter().map(|round| round.pages.len() as u64).sum();
-        let credit = self.credit(pages as usize);
+        let all = || rounds.iter().flat_map(|round| &round.pages);
+        let pages = all().filter(|placed| !placed.place.is_none()).count() as u64;
+        let blanks = all().filter(|placed| placed.place.is_blank()).count() as u64;
         if let Err(error) = self.write_runs(rounds, credit.is_some(), queue) {
             rounds.iter().for_each(Round::give_up);
             return Err(error);
         }
         match credit {
-            Some(credit) => self.record(rounds, credit)?,
+            Some(credit) => {
+                let said: Vec<_> = rounds.iter().map(|round| (&*round.store, &round.pages[..])).collect();
+                self.record(&said, credit)?;
+            }
             None => {
                 metrics::PAGES_PLACED_BY_MAP.add(pages);
                 let place = |round: &Round<'_>| round.store.write_places(&round.pages, &self.view(), queue);
@@ -236,6 +275,7 @@ impl OutOfPlace {
             }
         }
         metrics::PAGES_PLACED.add(pages);
+        metrics::PAGES_BLANK.add(blanks);
         metrics::BUFFER_PAGES_WRITTEN.add(pages);
         metrics::BUFFER_DATA_WRITTEN.add(rounds.iter().map(Round::stored).sum());
         Ok(())
@@ -251,7 +291,8 @@ impl OutOfPlace {
         }
         let mut rest = gathered.bytes.as_deref().unwrap_or_default();
         let writes: Vec<Write<'_>> = rounds.iter().flat_map(|round| round.writes(&mut rest)).collect();
-        let files: Vec<Arc<dyn File>> = rounds.iter().map(|round| round.store.file().clone()).collect();
+        let written = rounds.iter().filter(|round| round.stored() > 0);
+        let files: Vec<Arc<dyn File>> = written.map(|round| round.store.file().clone()).collect();
         sink::write(queue, &writes)?;
         self.buffers.lock().extend(gathered.bytes);
         match with_log {
@@ -275,23 +316,23 @@ impl OutOfPlace {
         })
     }
 
-    /// Makes the places durable by a record.
-    fn record(&self, rounds: &[Round<'_>], mut credit: Credit<'_>) -> io::Result<()> {
-        let all: Vec<Placed> = rounds.iter().flat_map(|round| round.pages.iter().copied()).collect();
+    /// Makes the places that are said of pages durable by a record.
+    fn record(&self, said: &[(&PlaceStore, &[Placed])], mut credit: Credit<'_>) -> io::Result<()> {
+        let all: Vec<Placed> = said.iter().flat_map(|(_, pages)| pages.iter().copied()).collect();
         let mut payload = Vec::with_capacity(record::most_bytes(all.len()));
         record::encode(&all, &mut payload);
-        rounds.iter().for_each(|round| round.store.begin_record(&round.pages));
+        said.iter().for_each(|(store, pages)| store.begin_record(pages));
         let range = self.log.append(&mut credit, &payload, |range| self.log.register_dirty(range.start));
         drop(credit);
         if !makes(Planted::RecordIsNotFlushed) {
             let durable = self.log.flush_blocking(range.end);
             if let Err(error) = durable {
                 // What is on disk is unknown; but no one is to wait for this record.
-                rounds.iter().for_each(|round| round.store.give_record_up(&round.pages));
+                said.iter().for_each(|(store, pages)| store.give_record_up(pages));
                 return Err(io::Error::other(format!("the log is not durable: {error}")));
             }
         }
-        rounds.iter().for_each(|round| round.store.end_record(&round.pages, range.start, &self.log));
+        said.iter().for_each(|(store, pages)| store.end_record(pages, range.start, &self.log));
         self.log.unregister_dirty(range.start);
         Ok(())
     }
@@ -333,21 +374,30 @@ impl<'a> Round<'a> {
                 continue;
             }
             let runs = store.take_runs(&[1], false)?;
-            let place = |&place: &Place| Placed { page: page.id, place, lsn_low: page.lsn.0 as u32 };
-            let pages: Vec<Placed> = runs.iter().map(place).collect();
+            let pages: Vec<Placed> = runs.iter().map(|run| page.placed(*run)).collect();
             let (batch, bytes) = (std::slice::from_ref(page), RoundBytes::Own(bytes));
             return Ok((!pages.is_empty()).then_some(Round { store, batch, pages, bytes }));
         }
         Ok(None)
     }
 
+    /// The blank pages of these from the one at `first` on.
+    fn of_blanks(store: Arc<PlaceStore>, part: BatchPart<'a>, first: usize) -> Round<'a> {
+        let (_, rest) = part.split_at(first);
+        let count = rest.pages().iter().take_while(|page| page.is_blank).count();
+        let (blanks, _) = rest.split_at(count);
+        let pages = blanks.pages().iter().map(|page| page.placed(Place::BLANK)).collect();
+        Round { store, batch: blanks.pages(), pages, bytes: RoundBytes::OfBatch(blanks.bytes()) }
+    }
+
+    /// Pages that have runs, neighbours together.
     fn neighbours(&self) -> impl Iterator<Item = Neighbours> {
         let (mut end, size) = (0, self.store.page_size());
-        self.pages.chunk_by(|a, b| a.place.end() == b.place.block()).map(move |run| {
+        self.pages.chunk_by(|a, b| a.place.end() == b.place.block()).filter_map(move |run| {
             let start = end;
             end += run.len();
             let is_scattered = run.iter().rev().skip(1).any(|page| page.place.is_short(size));
-            Neighbours { pages: start..end, is_scattered }
+            (!run[0].place.is_none()).then_some(Neighbours { pages: start..end, is_scattered })
         })
     }
 
@@ -414,8 +464,10 @@ impl PageSink for OutOfPlace {
         while let Some(part) = rest {
             let most = part.pages().len().min(MOST_PAGES);
             let (now, later) = part.split_at(most);
-            let (rounds, left) = self.take_round(now, &mut stuck)?;
-            self.write_round(&rounds, queue)?;
+            let credit = self.credit(most);
+            let with_blanks = credit.is_some() || makes(Planted::BlanksGoToTheMap);
+            let (rounds, left) = self.take_round(now, with_blanks, &mut stuck)?;
+            self.write_round(&rounds, credit, queue)?;
             // A part that fails is tried again: without these, which would fill the log with records.
             rounds.iter().flat_map(|round| round.batch).for_each(BatchPage::note_written);
             rest = match left {

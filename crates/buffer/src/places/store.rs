@@ -29,7 +29,14 @@
 //! [twice](State::room_wanted) what its pages would take as they are: a page's run touches at most two of the
 //! quarters of sixteen blocks in which a whole page is stored.
 //!
-//! What is free beyond that, because pages have become shorter, gives its [room] back to the disk.
+//! What is free beyond that, because pages have become shorter or blank, gives its [room] back to the disk.
+//!
+//! # Blank pages
+//!
+//! A page that the floor above has given up is [blank](crate::page::Page::is_blank): there is nothing in it to
+//! be written. It gets no run, and the one that it had is free when a record says that the page is blank. That
+//! record goes with those of the batch, so that it costs no write and no flush. Who reads the page gets what
+//! it was.
 //!
 //! # Marks
 //!
@@ -42,27 +49,28 @@
 //!
 //! `growth` or the [map](MapFile::lock), then `state`. Nothing blocks under `state`.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
-use palisade_io::{AlignedBuf, File, WriteQueue};
+use palisade_io::{File, WriteQueue};
 use palisade_log::Log;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use super::blocks::Blocks;
-use super::chunk::{self, CHUNK_PLACES, ChunkImage, FOUND};
+use super::chunk::{self, CHUNK_PLACES, ChunkImage};
 use super::map::{MapFile, OpenedMap, Written};
 use super::place::{MAX_BLOCKS, Place};
 use super::record::Placed;
 use crate::error::{Corruption, Error};
 use crate::metrics;
-use crate::page;
 use crate::page_size::PageSize;
 use crate::planted::{Planted, makes};
 
+mod opening;
 mod room;
 
 /// A file has a free run for each so many pages.
@@ -104,6 +112,12 @@ struct State {
     lacks_header: bool,
     /// The file system makes no holes.
     keeps_room: bool,
+    /// Pages that are to get a run: see [room].
+    awaited: u32,
+    /// While the log is redone: up to where there is nothing to be done to pages that are blank.
+    blank_since: HashMap<PageNo, Lsn>,
+    /// Places were found in the file, because the map had been lost.
+    was_remade: bool,
 }
 
 #[derive(Default)]
@@ -115,6 +129,8 @@ struct Chunk {
     records: u32,
     /// Runs that one slot of the chunk may still name: free when both have been written again.
     limbo: Vec<Place>,
+    /// Pages that are to get a run, a bit each.
+    awaited: [u64; CHUNK_PLACES.div_ceil(64)],
 }
 
 impl Chunk {
@@ -156,6 +172,9 @@ impl State {
             is_detached: false,
             lacks_header: false,
             keeps_room: false,
+            awaited: 0,
+            blank_since: HashMap::new(),
+            was_remade: false,
         }
     }
 
@@ -194,8 +213,12 @@ impl State {
     fn set(&mut self, placed: &Placed) -> Option<Place> {
         let (number, at) = chunk::locate(placed.page.page);
         let old = std::mem::replace(&mut self.chunk(number).image.places[at], placed.place);
+        if !placed.place.is_blank() {
+            self.await_run(placed.page.page, false);
+        }
         self.in_flight -= placed.place.blocks();
-        self.placed += u32::from(old.is_none());
+        self.placed += u32::from(!placed.place.is_none());
+        self.placed -= u32::from(!old.is_none());
         self.compressed += u32::from(placed.place.is_short(self.page_size));
         self.compressed -= u32::from(old.is_short(self.page_size));
         (!old.is_none()).then_some(old)
@@ -281,71 +304,6 @@ impl PlaceStore {
         Error::Corrupted { page: PageId { space: self.space, page }, reason }
     }
 
-    /// What a place record that ends at `end` says of a page of this space: in the order of the log, after
-    /// [`open`](Self::open).
-    pub(crate) fn redo(&self, placed: Placed, end: Lsn, log: &Log) {
-        let mut state = self.state.lock();
-        let (number, at) = chunk::locate(placed.page.page);
-        let image = &mut state.chunk(number).image;
-        if end > image.lsn || makes(Planted::RecordsAreRedone) {
-            image.places[at] = placed.place;
-            state.mark(number, log.checkpoint_lsn(), log);
-        }
-    }
-
-    /// Whether the page is at that place, and as old as the record said.
-    pub(crate) fn holds(&self, placed: Placed) -> bool {
-        let Placed { page, place, lsn_low } = placed;
-        let mut bytes = AlignedBuf::zeroed(self.page_size.bytes());
-        let run = bytes.get_mut(..place.bytes(self.page_size));
-        let is_read = run.is_some_and(|run| self.file.read_at(run, place.offset(self.page_size)).is_ok());
-        is_read && page::verify(page, &bytes).is_ok() && page::stored_lsn(&bytes).0 as u32 == lsn_low
-    }
-
-    /// Keeps the log as it is until chunks whose slots differ have been written. Before it moves on.
-    pub(crate) fn mark_uneven(&self, log: &Log) {
-        let mut state = self.state.lock();
-        self.uneven.iter().for_each(|number| state.mark(*number, log.checkpoint_lsn(), log));
-    }
-
-    /// The log ends at `end`: chunks whose places were [found](FOUND) are as of then, which the map is to
-    /// say. Whether there are such.
-    pub(crate) fn date_found(&self, end: Lsn, log: &Log) -> bool {
-        let mut state = self.state.lock();
-        let is_found = |chunk: &Option<Chunk>| chunk.as_ref().is_some_and(|chunk| chunk.image.lsn == FOUND);
-        let found: Vec<usize> =
-            (0..state.chunks.len()).filter(|number| is_found(&state.chunks[*number])).collect();
-        for number in &found {
-            state.chunk(*number).image.lsn = end;
-            state.mark(*number, log.checkpoint_lsn(), log);
-        }
-        !found.is_empty()
-    }
-
-    /// The places are those of the end of the log: finds out which runs are free. An error if that cannot be
-    /// how the store was left.
-    pub(crate) fn complete(&self) -> Result<(), Error> {
-        let len = self
-            .file
-            .len()
-            .map_err(|source| Error::Extend { space: self.space, source: Arc::new(source) })?;
-        let mut state = self.state.lock();
-        // A new file is empty, and block 0 the header's.
-        let mut blocks = Blocks::new(self.blocks_in(len).max(1), self.page_size.blocks());
-        let (mut placed, mut compressed) = (0, 0);
-        for (number, chunk) in state.chunks.iter().enumerate() {
-            let Some(chunk) = chunk else { continue };
-            for (at, place) in chunk.image.places.iter().enumerate().filter(|(_, place)| !place.is_none()) {
-                let page = PageNo((number * CHUNK_PLACES + at) as u32);
-                blocks.take(*place).map_err(|_| self.corrupted(page, Corruption::Misplaced))?;
-                placed += 1;
-                compressed += u32::from(place.is_short(self.page_size));
-            }
-        }
-        (state.blocks, state.placed, state.compressed) = (blocks, placed, compressed);
-        Ok(())
-    }
-
     /// The space's id.
     pub fn space(&self) -> SpaceId {
         self.space
@@ -382,7 +340,7 @@ impl PlaceStore {
     pub fn pages(&self) -> u32 {
         let state = self.state.lock();
         let highest = state.chunks.iter().enumerate().rev().find_map(|(number, chunk)| {
-            let at = chunk.as_ref()?.image.places.iter().rposition(|place| !place.is_none())?;
+            let at = chunk.as_ref()?.image.places.iter().rposition(|place| *place != Place::NONE)?;
             Some((number * CHUNK_PLACES + at) as u32 + 1)
         });
         let slots = state.blocks.end() / self.page_size.blocks();
@@ -394,8 +352,7 @@ impl PlaceStore {
     /// pages [are to be compressed](self), or some are already. How many there is room for.
     pub(crate) fn extend(&self, pages: u32, is_packed: bool) -> io::Result<u32> {
         let growth = self.growth.lock();
-        // Beside the header there may be some of any table.
-        let is_packed = is_packed || self.state.lock().compressed >= self.page_size.blocks();
+        let is_packed = is_packed || self.state.lock().is_packed();
         let is_small = pages <= small_pages(self.page_size);
         let blocks = self.blocks_of(if is_small { pages.max(2) } else { slots_for(pages) })?;
         // The map first: a page that the file has room for has a place to be noted.
@@ -462,8 +419,9 @@ impl PlaceStore {
     }
 
     /// Takes free runs of as many blocks as `wanted` says, for the first of them at least, in ascending order
-    /// as far as that goes. Makes the file larger if it lacks some and the disk has room. If there is none it
-    /// waits for another cleaner's, where `may_wait` says so; the caller has no runs then.
+    /// as far as that goes; for none the place of a blank page. Makes the file larger if it lacks some and the
+    /// disk has room. If there is none it waits for another cleaner's, where `may_wait` says so; the caller has
+    /// no runs then.
     pub(crate) fn take_runs(&self, wanted: &[u32], may_wait: bool) -> io::Result<Vec<Place>> {
         let mut runs = Vec::with_capacity(wanted.len());
         let mut is_full = false;
@@ -471,7 +429,8 @@ impl PlaceStore {
         loop {
             let mut state = self.state.lock();
             while let Some(&blocks) = wanted.get(runs.len())
-                && let Some(run) = state.blocks.allocate(blocks)
+                && let Some(run) =
+                    if blocks == 0 { Some(Place::BLANK) } else { state.blocks.allocate(blocks) }
             {
                 state.in_flight += blocks;
                 runs.push(run);
@@ -507,7 +466,7 @@ impl PlaceStore {
     /// Gives runs back that have not become places.
     pub(crate) fn give_up(&self, runs: &[Place]) {
         let mut state = self.state.lock();
-        for run in runs {
+        for run in runs.iter().filter(|run| !run.is_none()) {
             state.in_flight -= run.blocks();
             state.blocks.give_back(*run);
         }
@@ -528,18 +487,6 @@ impl PlaceStore {
             state.in_flight -= pages.iter().map(|placed| placed.place.blocks()).sum::<u32>();
         }
         self.changed.notify_all();
-    }
-
-    /// A record about the page is not believed: its chunk is to be written again, if it does not say so
-    /// already.
-    pub(crate) fn distrusts(&self, placed: Placed, end: Lsn, log: &Log) -> bool {
-        let mut state = self.state.lock();
-        let (number, _) = chunk::locate(placed.page.page);
-        let is_news = end > state.chunk(number).image.lsn;
-        if is_news {
-            state.mark(number, log.checkpoint_lsn(), log);
-        }
-        is_news
     }
 
     /// The record, which begins at `start` and has a mark of its own, is durable: its places are where the
@@ -686,6 +633,8 @@ impl PlaceStore {
     pub(crate) fn assert_sound(&self) {
         let state = self.state.lock();
         assert_eq!(state.in_flight, 0, "no cleaner is writing");
+        let awaited = state.chunks.iter().flatten().flat_map(|chunk| chunk.awaited);
+        assert_eq!(awaited.map(u64::count_ones).sum::<u32>(), state.awaited);
         let mut again = Blocks::new(state.blocks.end(), self.page_size.blocks());
         let places = state.chunks.iter().flatten().flat_map(|chunk| chunk.image.places.iter());
         let places: Vec<_> = places.filter(|place| !place.is_none()).collect();

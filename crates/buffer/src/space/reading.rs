@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use palisade_base::PageNo;
+use palisade_base::{Lsn, PageNo};
 use palisade_io::counts::{self, FileUse};
 use palisade_io::{Part, Read};
 use smallvec::SmallVec;
@@ -48,7 +48,9 @@ impl Space {
         pages.sort_unstable();
         for run in pages.chunk_by(|(a, _), (b, _)| !a.is_none() && a.end() == b.block()) {
             let (first, (page, frame)) = run[0];
-            if first.is_none() {
+            if first.is_blank() {
+                self.publish_blank(page, frame, places.blank_since(page));
+            } else if first.is_none() {
                 let error = Error::Corrupted { page: self.page_id(page), reason: Corruption::Zeroed };
                 self.publish(page, frame, Err(error));
             } else {
@@ -57,6 +59,15 @@ impl Space {
                 self.read_at(first.offset(size), run.iter().map(wanted).collect());
             }
         }
+    }
+
+    /// The page is blank, and nothing of it is stored.
+    fn publish_blank(&self, page: PageNo, frame: u32, lsn: Lsn) {
+        // SAFETY: as in `read_at`; no read of it is under way.
+        let bytes = unsafe { self.core.frames.memory.page(frame).as_mut() };
+        bytes.format(self.page_id(page));
+        bytes.set_page_lsn(lsn);
+        self.publish(page, frame, Ok(()));
     }
 
     /// Has pages that are neighbours in the file from `offset` on read.

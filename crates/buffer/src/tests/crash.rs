@@ -24,14 +24,19 @@ fn run(world: &World, random: &mut Prng, stride: u32, history: &mut Vec<(Lsn, Ch
     let mut durable = Lsn::ZERO;
     for _ in 0..CHANGES {
         let page = PageNo(random.below(PAGES) as u32 * stride);
-        let exists = history.iter().any(|(_, change)| change.page == page);
+        let last = history.iter().rev().find(|(_, change)| change.page == page);
+        let exists = last.is_some_and(|(_, change)| change.offset != BLANK);
         let offset = match random.below(8) {
             0 if world.space.packing().is_some() => NOISE.into(),
             1 if world.space.packing().is_some() => CALM.into(),
             _ => PAGE_HEADER as u64 + random.below((page_bytes() - PAGE_HEADER - 7) as u64),
         };
-        let create = !exists || random.one_in(40);
-        let change = Change { page, create, offset: offset as u16, value: random.next_u64() };
+        let mut create = !exists || random.one_in(40);
+        let mut offset = offset as u16;
+        if world.has_blanks && exists && random.one_in(6) {
+            (create, offset) = (false, BLANK);
+        }
+        let change = Change { page, create, offset, value: random.next_u64() };
         match random.below(60) {
             0 => world.fs.fail(Call::Write, 1 + random.below(4), Fault::NoSpace),
             // For a while the disk takes nothing for the pages, and the log goes on.
@@ -139,6 +144,11 @@ pub(super) fn crash_and_recover_apart(
         world = recovered;
         pack(&world, &mut random);
         repaired += pages;
+        let blank = (0..PAGES as u32).map(|page| PageNo(page * stride)).filter(|page| {
+            let last = history.iter().rfind(|(lsn, change)| change.page == *page && *lsn <= end);
+            last.is_none_or(|(_, change)| change.offset == BLANK)
+        });
+        world.forget_blanks(&blank.collect::<Vec<_>>())?;
         world.space.places().into_iter().for_each(|places| places.assert_sound());
         assert!(end >= durable, "the log lost what was durable: it ends at {end:?}, {durable:?} was durable");
         history.retain(|(change_end, _)| *change_end <= end);

@@ -586,3 +586,117 @@ fn a_leftover_map_is_no_table_of_the_next() {
     let engine = open(&fs);
     assert_eq!((rows(&engine, "plain").len(), rows(&engine, "placed").len()), (10, 10));
 }
+
+/// Waits until a condition holds that the cleaners bring about.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let begin = std::time::Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+fn room(fs: &Arc<dyn FileSystem>, file: &str) -> u64 {
+    fs.open(&path_of(file), OpenMode::EXISTING).unwrap().allocated().unwrap()
+}
+
+fn delete(engine: &Arc<Engine>, table: &Arc<Table>, ids: std::ops::Range<i64>) {
+    let mut client = Client::new(engine, table);
+    for id in ids {
+        assert!(client.delete(id).unwrap());
+    }
+    client.commit();
+    drop(client);
+    while engine.purge_step().unwrap() {}
+}
+
+/// Rows that are deleted and purged give their room back to the disk while the engine runs; their table takes
+/// it again, and no more.
+#[test]
+fn the_room_of_deleted_rows_goes_back_and_is_taken_again() {
+    for options in [&[OUT_OF_PLACE][..], &[OUT_OF_PLACE, ("COMPRESSION", "lz4")]] {
+        let fs = memory();
+        let engine = open(&fs);
+        create_schema(&engine);
+        let t = create_table(&engine, with_options("t", options));
+        const ROWS: i64 = 12_000;
+        fill(&engine, &t, ROWS);
+        engine.pool.checkpoint_sharply().unwrap();
+        let file = files_of(&t)[0].clone();
+        let (all, length) = (room(&fs, &file), len(&fs, &file));
+        for round in 0..2 {
+            delete(&engine, &t, 300..ROWS);
+            eventually(&format!("{options:?}: {} of {all} bytes", room(&fs, &file)), || {
+                engine.pool.checkpoint_sharply().unwrap();
+                room(&fs, &file) * 2 < all + (2 << 20)
+            });
+            check(&engine, &t);
+            fill_more(&engine, &t, 300..ROWS);
+            engine.pool.checkpoint_sharply().unwrap();
+            let spare = length / 12 + (1 << 20);
+            assert!(len(&fs, &file) <= length + spare, "round {round}: {length}, {}", len(&fs, &file));
+            assert!(room(&fs, &file) <= length + spare, "round {round}");
+            assert_eq!(rows(&engine, "t").len() as i64, ROWS);
+            check(&engine, &t);
+        }
+        // Once more, over a crash and a start that finds holes.
+        delete(&engine, &t, 300..ROWS);
+        eventually("holes before the crash", || {
+            engine.pool.checkpoint_sharply().unwrap();
+            room(&fs, &file) * 2 < all + (2 << 20)
+        });
+        drop(t);
+        crash(engine);
+        let engine = open(&fs);
+        let t = table(&engine, "t");
+        assert_eq!(rows(&engine, "t").len(), 300);
+        check(&engine, &t);
+        fill_more(&engine, &t, 300..ROWS);
+        engine.pool.checkpoint_sharply().unwrap();
+        assert!(len(&fs, &file) <= length + length / 12 + (1 << 20));
+        check(&engine, &t);
+        drop(t);
+        shut_down(engine);
+    }
+}
+
+/// A map that is made again finds copies of pages that have been free since, and of some more than one; they
+/// are used again all the same.
+#[test]
+fn a_map_made_again_knows_which_pages_are_free() {
+    for round in 0..4 {
+        let (fs, engine, t) = two_tables();
+        fill_more(&engine, &t, 200..3000);
+        engine.pool.checkpoint_sharply().unwrap();
+        delete(&engine, &t, 100..3000);
+        if round % 2 == 0 {
+            engine.pool.checkpoint_sharply().unwrap();
+        }
+        let expected = Client::new(&engine, &t).scan(0);
+        let [_, map] = files_of(&t);
+        drop(t);
+        engine.log.flush_blocking(engine.log.tail()).unwrap();
+        match round / 2 {
+            0 => shut_down(engine),
+            _ => crash(engine),
+        }
+        fs.remove(&path_of(&map)).unwrap();
+        let engine = open_by_force(&fs);
+        assert_eq!(rows(&engine, "t"), expected, "round {round}");
+        check(&engine, &table(&engine, "t"));
+        shut_down(engine);
+        let engine = open(&fs);
+        let t = table(&engine, "t");
+        fill_more(&engine, &t, 100..3000);
+        assert_eq!(rows(&engine, "t").len(), 3000, "round {round}");
+        check(&engine, &t);
+    }
+}
+
+fn fill_more(engine: &Arc<Engine>, table: &Arc<Table>, ids: std::ops::Range<i64>) {
+    let mut client = Client::new(engine, table);
+    for id in ids {
+        client.insert(&Row::new(id, id % 9, Some(id), &text(id))).unwrap();
+    }
+    client.commit();
+}

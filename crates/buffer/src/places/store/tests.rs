@@ -16,6 +16,8 @@ fn the_document_has_the_numbers_of_the_code() {
         format!("p / {CHUNK_PLACES}"),
         format!("4 x {CHUNK_PLACES}"),
         format!("first byte is {}", record::CODE),
+        format!("Its first byte is {}, if", record::CODE_WITH_BLANKS),
+        format!("The place {} says", Place::BLANK.bits()),
     ];
     facts.iter().for_each(|fact| assert!(document.contains(fact), "{fact}"));
 }
@@ -57,7 +59,7 @@ fn rewritten(pages: u32, lengths: &[u32], random: &mut Prng) -> Vec<(u32, u32)> 
             };
             state.in_flight += place.blocks();
             let page = PageId { space: SpaceId(1), page: PageNo(page) };
-            placed.push(Placed { page, place, lsn_low: 0 });
+            placed.push(Placed { page, place, lsn: Lsn(0) });
         }
         state.set_all(&placed);
         if batch % 1000 == 999 {
