@@ -129,6 +129,7 @@ def shows_text_as_text(browser, port):
 
 
 def shows_who_waits(browser, port):
+    assert client(port, "SET GLOBAL slow_query_log = ON", "SET long_query_time = 0", f"SELECT 7 /* {HOSTILE} */").wait() == 0
     holder = client(port, "BEGIN", "UPDATE shop.goods SET price = 3 WHERE id = 1", "SELECT SLEEP(25)")
     until("the lock is held", lambda: "SLEEP(25)" in browser.text("running"))
     waiter = client(port, "UPDATE shop.goods SET price = 4 WHERE id = 1")
@@ -139,11 +140,20 @@ def shows_who_waits(browser, port):
     browser.run("document.querySelector('#statements summary').click()")
     sample = "const pre = document.querySelector('#statements details[open] pre'); return pre ? pre.textContent.length : 0"
     until("the sample is shown", lambda: browser.run(sample) > 0)
+    plan = "const pre = document.querySelector('#statements details[open] pre.plan'); return pre ? pre.textContent : ''"
+    until("a plan is shown", lambda: browser.run(plan).startswith("-> ") or browser.run(plan).startswith("No plan: "))
+    counted = "[...document.querySelectorAll('#statements summary')].find((it) => it.textContent.includes('FROM `shop` . `goods`'))"
+    browser.run(f"{counted}.click()")
+    its_plan = f"return {counted}.parentNode.querySelector('pre.plan').textContent"
+    until("the plan of the statement is shown", lambda: "goods" in browser.run(its_plan))
+    browser.run(f"{counted}.click(); document.querySelector('#statements summary').parentNode.open = true")
     browser.run("drawTable('statements', [{ schema: 's', digest: document.querySelector('#statements summary').textContent, "
                 "sample: '<b>x</b>', count: 1, seconds: 1 }])")
     assert browser.run("return document.querySelector('#statements details[open] pre').textContent") == "<b>x</b>"
     assert browser.run("return document.querySelectorAll('#statements b').length") == 0
     until("the slowest are listed", lambda: "goods" in browser.text("slowest"))
+    until("the slow log is shown", lambda: HOSTILE in browser.text("slow_log") and "From " in browser.text("slow_log-from"))
+    assert browser.run("return document.images.length") == 0
     until("files are shown", lambda: "innodb_log_file" in browser.text("files"))
     until("the table is shown", lambda: "shop/goods" in browser.text("spaces"))
     return holder, waiter

@@ -273,8 +273,8 @@ system_variables! {
     INIT_SLAVE = "init_slave", Global, dynamic, text(""), REPLICATION;
     INNODB_ADAPTIVE_FLUSHING = "innodb_adaptive_flushing", Global, dynamic, bool(true), "Whether pages are written back at a rate that follows the log; if not, the log asks for nothing until three quarters of it are used.";
     INNODB_ADAPTIVE_FLUSHING_LWM = "innodb_adaptive_flushing_lwm", Global, dynamic, uint(10, 0, 70, Plain), "From so many percent of the redo log's capacity on pages are written back.";
-    INNODB_ADAPTIVE_HASH_INDEX = "innodb_adaptive_hash_index", Global, dynamic, bool(false), COMPATIBLE;
-    INNODB_ADAPTIVE_HASH_INDEX_PARTS = "innodb_adaptive_hash_index_parts", Global, fixed, uint(8, 1, 512, Plain), COMPATIBLE;
+    INNODB_ADAPTIVE_HASH_INDEX = "innodb_adaptive_hash_index", Global, dynamic, bool(false), "Whether look-ups by a whole key first try the page on which that key was found last. Takes a byte for each 32 of innodb_buffer_pool_size, 128 MiB at most, when it is switched on for the first time; OFF forgets what is in it.";
+    INNODB_ADAPTIVE_HASH_INDEX_PARTS = "innodb_adaptive_hash_index_parts", Global, fixed, uint(8, 1, 512, Plain), "In how many parts, by index, the adaptive hash index is judged: a part of which the guesses come true too seldom is left alone for a while.";
     INNODB_ADAPTIVE_MAX_SLEEP_DELAY = "innodb_adaptive_max_sleep_delay", Global, dynamic, uint(150000, 0, 1000000, Plain), COMPATIBLE;
     INNODB_API_BK_COMMIT_INTERVAL = "innodb_api_bk_commit_interval", Global, dynamic, uint(5, 1, 1073741824, Plain), COMPATIBLE;
     INNODB_API_DISABLE_ROWLOCK = "innodb_api_disable_rowlock", Global, fixed, bool(false), COMPATIBLE;

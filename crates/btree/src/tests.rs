@@ -5,6 +5,7 @@ mod concurrent;
 mod crash;
 mod golden;
 mod harness;
+mod hints;
 mod model;
 mod tree;
 mod verify;

@@ -34,16 +34,18 @@ pub mod shift;
 pub mod shrink;
 pub mod split;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageId, PageNo};
-use palisade_buffer::Space;
+use palisade_buffer::metrics as buffer_metrics;
+use palisade_buffer::{Hint, SharedPage, Space};
 use palisade_log::Log;
 
 use crate::alloc::Reservation;
 use crate::error::{Attempt, Error};
 use crate::mtr::Mtr;
-use crate::node::NodeView;
+use crate::node::{NodeView, Search};
 use crate::op::PageOp;
 use descent::{Restarts, Seek};
 
@@ -90,24 +92,67 @@ impl Tree {
     }
 
     /// Calls `read` with the value of `key` while its leaf is latched. Waits for: pages to be read.
+    #[inline]
     pub fn get<R>(&self, key: &[u8], read: impl FnOnce(Option<&[u8]>) -> R) -> Attempt<R> {
+        let (leaf, at) = match self.space.hints().is_on() {
+            false => self.find(key)?,
+            true => self.find_by_hint(key)?,
+        };
+        if !at.found {
+            return Ok(read(None));
+        }
+        match NodeView::new(&*leaf).value(at.slot) {
+            Some(value) => Ok(read(Some(value))),
+            None => Err(self.corrupted(leaf.id().page, "value outside the page")),
+        }
+    }
+
+    /// The leaf of a key, and where the key is on it.
+    #[inline]
+    fn find(&self, key: &[u8]) -> Attempt<(SharedPage<'_>, Search)> {
         let mut restarts = Restarts::new();
         loop {
             let found = self.descend(Seek::Key(key), 0, None)?;
-            let Some(leaf) = found.page.upgrade_shared() else {
-                restarts.pause();
-                continue;
-            };
-            let node = NodeView::new(&*leaf);
-            let at = node.search(key);
-            if !at.found {
-                return Ok(read(None));
+            if let Some(leaf) = found.page.upgrade_shared() {
+                let at = NodeView::new(&*leaf).search(key);
+                return Ok((leaf, at));
             }
-            return match node.value(at.slot) {
-                Some(value) => Ok(read(Some(value))),
-                None => Err(self.corrupted(leaf.id().page, "value outside the page")),
-            };
+            restarts.pause();
         }
+    }
+
+    /// The same, first where the key was found before.
+    #[inline(never)]
+    fn find_by_hint(&self, key: &[u8]) -> Attempt<(SharedPage<'_>, Search)> {
+        let place = self.space.hints().place(self.index_id, key);
+        if let Some(place) = &place
+            && let Some(hint) = place.hint()
+            && let Some((leaf, slot)) = self.follow(hint, key)
+        {
+            place.confirm(hint, slot);
+            return Ok((leaf, Search { slot, found: true }));
+        }
+        let (leaf, at) = self.find(key)?;
+        buffer_metrics::ADAPTIVE_HASH_SEARCHES_BTREE.increment();
+        if let Some(place) = place {
+            place.learn(at.found.then(|| Hint { page: leaf.id().page, slot: at.slot }));
+        }
+        Ok((leaf, at))
+    }
+
+    /// The leaf that a guess says, and the key's slot on it, if that is right: the page may have become
+    /// another's, and the key may have gone to a neighbour.
+    fn follow(&self, hint: Hint, key: &[u8]) -> Option<(SharedPage<'_>, usize)> {
+        let leaf = self.space.shared_if_here(hint.page)?;
+        let node = NodeView::new(&*leaf);
+        if !node.is(self.index_id, 0) {
+            return None;
+        }
+        if hint.slot < node.slot_count() && node.compare_key(hint.slot, key) == Ordering::Equal {
+            return Some((leaf, hint.slot));
+        }
+        let at = node.search(key);
+        at.found.then_some((leaf, at.slot))
     }
 
     pub(crate) fn corrupted(&self, page: PageNo, what: &'static str) -> Blocked<Error> {

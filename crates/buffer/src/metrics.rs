@@ -57,6 +57,16 @@ palisade_base::metrics! {
     pub static BUFFER_POOL_BYTES_DIRTY: Gauge = "buffer_pool_bytes_dirty", "buffer", "Buffer bytes currently dirty", "Innodb_buffer_pool_bytes_dirty";
     /// Pages created.
     pub static BUFFER_PAGES_CREATED: Counter = "buffer_pages_created", "buffer", "Number of pages created", "Innodb_pages_created";
+    /// Look-ups whose key was where it had been found before.
+    pub static ADAPTIVE_HASH_SEARCHES: Counter as StatusCounter = "adaptive_hash_searches", "adaptive_hash_index", "Number of successful searches using adaptive hash index";
+    /// The others, while there is an adaptive hash index.
+    pub static ADAPTIVE_HASH_SEARCHES_BTREE: Counter as StatusCounter = "adaptive_hash_searches_btree", "adaptive_hash_index", "Number of look-ups of keys that went down the index tree while the adaptive hash index was on";
+    /// Places of keys that were learned.
+    pub static ADAPTIVE_HASH_ROWS_ADDED: Counter = "adaptive_hash_rows_added", "adaptive_hash_index", "Number of adaptive hash index rows added";
+    /// Of these, what took the place of another.
+    pub static ADAPTIVE_HASH_ROWS_REMOVED: Counter = "adaptive_hash_rows_removed", "adaptive_hash_index", "Number of adaptive hash index rows removed: others took their places";
+    /// Keys that had moved within their pages.
+    pub static ADAPTIVE_HASH_ROWS_UPDATED: Counter = "adaptive_hash_rows_updated", "adaptive_hash_index", "Number of adaptive hash index rows updated";
     /// Pages read from disk.
     pub static BUFFER_PAGES_READ: Counter = "buffer_pages_read", "buffer", "Number of pages read", "Innodb_pages_read";
     /// Pages written to their place on disk.

@@ -38,6 +38,7 @@ use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::flush_list::FlushList;
 use crate::frames::{Frames, SCRATCH};
+use crate::hints::Hints;
 use crate::kept::ApplyChanges;
 use crate::pacing::FlushSettings;
 use crate::page::Page;
@@ -99,6 +100,10 @@ pub struct BufferConfig {
     pub apply: Option<ApplyChanges>,
     /// Percent of the pool for changes of pages that have left memory unwritten.
     pub kept_share: u32,
+    /// Whether look-ups guess where keys are (`innodb_adaptive_hash_index`).
+    pub has_hints: bool,
+    /// In how many parts the guesses are judged.
+    pub hint_parts: usize,
     /// Pages that a cleaner writes in one batch at most.
     pub batch_pages: usize,
     /// Time.
@@ -122,6 +127,8 @@ impl BufferConfig {
             blank: |_| {},
             apply: None,
             kept_share: 0,
+            has_hints: false,
+            hint_parts: 8,
             batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -194,6 +201,8 @@ pub(crate) struct Core {
     /// Where the eviction sweep is.
     pub(crate) hand: AtomicUsize,
     wanted: Wanted,
+    /// Guesses of where keys are.
+    pub(crate) hints: Hints,
 }
 
 /// Wakes the cleaners when frames run short.
@@ -381,7 +390,9 @@ impl BufferPool {
             full_disk_told: Mutex::new(FullDiskTold::No { not_before: Duration::ZERO }),
             hand: AtomicUsize::new(0),
             wanted: Wanted::default(),
+            hints: Hints::new(config.frames.saturating_mul(config.page_size.bytes()), config.hint_parts),
         };
+        core.hints.switch(config.has_hints);
         let cleaner = |lane| Cleaner::new(lane, batch_pages, config.page_size, &core.io);
         let coordinator = Mutex::new(Coordinator::new(cleaner(0)));
         let evictors = (1..cleaners).map(|lane| Mutex::new(cleaner(lane))).collect();
@@ -622,6 +633,16 @@ impl BufferPool {
     /// [kept](Self::kept_pages) ones, counted as one.
     pub fn unsaved_pages(&self) -> usize {
         self.core.frames.unsaved_count()
+    }
+
+    /// Whether look-ups guess where keys are, from now on.
+    pub fn set_hints(&self, on: bool) {
+        self.core.hints.switch(on);
+    }
+
+    /// Guesses of where keys are.
+    pub fn hints(&self) -> &Hints {
+        &self.core.hints
     }
 
     /// Changes which part of the pool, in percent up to 50, the changes of pages may take that leave memory

@@ -37,6 +37,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
+use crate::hints::Hints;
 use crate::kept::KeptPages;
 use crate::packing::Packing;
 use crate::page::Page;
@@ -356,6 +357,30 @@ impl Space {
             entry.latch.unlock_shared();
             self.miss(page, entry)?;
         }
+    }
+
+    /// The page under a shared latch, if it is in memory and not being changed. Waits for nothing.
+    pub fn shared_if_here(&self, page: PageNo) -> Option<SharedPage<'_>> {
+        let entry =
+            if page.0 < self.pages.load(Ordering::Acquire) { self.known_entry(page)? } else { return None };
+        if !entry.latch.try_lock_shared() {
+            return None;
+        }
+        let Some(frame) = entry.frame() else {
+            entry.latch.unlock_shared();
+            return None;
+        };
+        requests::count();
+        if entry.touch() {
+            self.reach_mark(page);
+        }
+        Some(SharedPage::new(self.place(entry, page, frame)))
+    }
+
+    /// Guesses of where keys are, in all spaces of the pool.
+    #[inline]
+    pub fn hints(&self) -> &Hints {
+        &self.core.hints
     }
 
     /// The page under the exclusive latch. Waits for: the page to be read.

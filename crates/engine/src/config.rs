@@ -285,6 +285,10 @@ pub struct EngineConfig {
     pub read_ahead: ReadAhead,
     /// `innodb_change_buffer_max_size`, percent of the pool; 0 where `innodb_change_buffering` is none.
     pub kept_share: u32,
+    /// `innodb_adaptive_hash_index`, to begin with.
+    pub adaptive_hash_index: bool,
+    /// `innodb_adaptive_hash_index_parts`.
+    pub adaptive_hash_index_parts: usize,
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
@@ -341,6 +345,8 @@ impl Default for EngineConfig {
             flushing: FlushSettings::default(),
             read_ahead: ReadAhead::default(),
             kept_share: 0,
+            adaptive_hash_index: false,
+            adaptive_hash_index_parts: 8,
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
             undo_reserve: UNDO_RESERVE,

@@ -18,7 +18,7 @@ use palisade_buffer::{
     BufferPool, FlushSettings, PageRead as _, PageSize, ReadAhead, ResizeError, Resizing, Space,
 };
 use palisade_io::{DirLock, IoPool};
-use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
+use palisade_log::{FileRange, LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
 use parking_lot::RwLock;
 
@@ -50,6 +50,19 @@ pub struct StatusValue {
     pub name: &'static str,
     /// Value.
     pub value: u64,
+}
+
+/// What is known of places of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdaptiveHashIndex {
+    /// How many places there is room for.
+    pub words: usize,
+    /// How many are known.
+    pub known: usize,
+    /// Its parts.
+    pub parts: usize,
+    /// How many of them are left alone for now, because their guesses came true too seldom.
+    pub left_alone: usize,
 }
 
 /// The redo log's files.
@@ -382,6 +395,12 @@ impl Engine {
         RedoLog { id: self.log.id(), size, capacity }
     }
 
+    /// The files that hold the redo log, and the LSNs of each. Blocks: after a restart, for a small read of
+    /// each.
+    pub fn redo_log_files(&self) -> Result<Vec<FileRange>, Error> {
+        Ok(self.log.file_ranges()?)
+    }
+
     /// How far the redo log has come.
     pub fn log_positions(&self) -> LogPositions {
         let checkpoint = self.log.checkpoint_lsn();
@@ -403,6 +422,18 @@ impl Engine {
     /// Sets `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
     pub fn set_flushing(&self, settings: FlushSettings) {
         self.pool.set_flushing(settings);
+    }
+
+    /// Sets `innodb_adaptive_hash_index`.
+    pub fn set_adaptive_hash_index(&self, on: bool) {
+        self.pool.set_hints(on);
+    }
+
+    /// The adaptive hash index, as it is now. Reads all of it.
+    pub fn adaptive_hash_index(&self) -> AdaptiveHashIndex {
+        let hints = self.pool.hints();
+        let ((words, known), (parts, left_alone)) = (hints.fill(), hints.parts());
+        AdaptiveHashIndex { words, known, parts, left_alone }
     }
 
     /// Sets `innodb_change_buffer_max_size`, percent of the buffer pool; 0 where `innodb_change_buffering` is

@@ -153,7 +153,9 @@ pub use config::{
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
-pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue, shown_number};
+pub use engine::{
+    ActiveTransaction, AdaptiveHashIndex, Engine, LogPositions, RedoLog, StatusValue, shown_number,
+};
 pub use error::Error;
 pub use files::{map_file_name, space_file_name};
 pub use metadata::{ExclusiveLock, LockStrength, MetadataLock, MetadataObject, Share, TableLocks, TableName};
@@ -163,7 +165,7 @@ pub use palisade_buffer::{
     Resizing, latch_waits,
 };
 pub use palisade_io::counts::{FileUse, FileWork};
-pub use palisade_log::WorkerInbox;
+pub use palisade_log::{FileRange, WorkerInbox};
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use pool_dump::PoolTransfer;
 pub use row_lock_wait::RowLockWait;

@@ -343,6 +343,8 @@ fn start_pool(
     pool.blank = palisade_btree::blank::blank_unused;
     pool.apply = Some(palisade_btree::op::apply_all);
     pool.kept_share = config.kept_share;
+    pool.has_hints = config.adaptive_hash_index;
+    pool.hint_parts = config.adaptive_hash_index_parts;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {
         pool.on_fatal = on_fatal.clone();

@@ -8,14 +8,9 @@
 //! [`Kind::Uncounted`]: palisade_base::metric::Kind::Uncounted
 
 palisade_base::metrics! {
-    pub static ADAPTIVE_HASH_PAGES_ADDED: Absent = "adaptive_hash_pages_added", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_PAGES_REMOVED: Absent = "adaptive_hash_pages_removed", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_ROWS_ADDED: Absent = "adaptive_hash_rows_added", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_ROWS_DELETED_NO_HASH_ENTRY: Absent = "adaptive_hash_rows_deleted_no_hash_entry", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_ROWS_REMOVED: Absent = "adaptive_hash_rows_removed", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_ROWS_UPDATED: Absent = "adaptive_hash_rows_updated", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_SEARCHES: Absent as StatusCounter = "adaptive_hash_searches", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
-    pub static ADAPTIVE_HASH_SEARCHES_BTREE: Absent as StatusCounter = "adaptive_hash_searches_btree", "adaptive_hash_index", "Always 0: there is no adaptive hash index";
+    pub static ADAPTIVE_HASH_PAGES_ADDED: Absent = "adaptive_hash_pages_added", "adaptive_hash_index", "Always 0: keys are added one by one, and what is known of them is checked when it is used";
+    pub static ADAPTIVE_HASH_PAGES_REMOVED: Absent = "adaptive_hash_pages_removed", "adaptive_hash_index", "Always 0: keys are added one by one, and what is known of them is checked when it is used";
+    pub static ADAPTIVE_HASH_ROWS_DELETED_NO_HASH_ENTRY: Absent = "adaptive_hash_rows_deleted_no_hash_entry", "adaptive_hash_index", "Always 0: keys are added one by one, and what is known of them is checked when it is used";
     pub static BUFFER_FLUSH_ADAPTIVE: Uncounted as SetMember = "buffer_flush_adaptive", "buffer", "Not counted";
     pub static BUFFER_FLUSH_ADAPTIVE_AVG_PASS: Uncounted = "buffer_flush_adaptive_avg_pass", "buffer", "Not counted";
     pub static BUFFER_FLUSH_ADAPTIVE_AVG_TIME_EST: Uncounted = "buffer_flush_adaptive_avg_time_est", "buffer", "Not counted";

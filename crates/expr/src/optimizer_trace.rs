@@ -59,6 +59,8 @@ pub struct OptimizerTrace {
     pub trace: String,
     /// Bytes that there was no room for.
     pub missing: u64,
+    /// The account may not see what was decided: neither query nor trace is shown.
+    pub is_hidden: bool,
 }
 
 /// The traces that a session keeps.
@@ -131,7 +133,12 @@ mod tests {
         };
         let mut traces = OptimizerTraces::default();
         for query in ["1", "2", "3", "4"] {
-            let trace = OptimizerTrace { query: query.to_owned(), trace: String::new(), missing: 0 };
+            let trace = OptimizerTrace {
+                query: query.to_owned(),
+                trace: String::new(),
+                missing: 0,
+                is_hidden: false,
+            };
             traces.keep(trace, &settings);
         }
         assert_eq!(traces.room(&settings), if offset == -1 { 100 } else { 100 - traces.kept.len() });

@@ -21,6 +21,7 @@
 //! | `metrics`, `averages` | what is counted, and what the last flushes were like |
 //! | `dirty` | from where on the log is needed |
 //! | `reader` | recovery's view |
+//! | `ranges` | which LSNs each file holds |
 //! | `inspect` | the files from outside, for the offline check |
 //!
 //! Invariants: an LSN is a logical position, where its bytes lie on disk is the writer's business. Nothing durable is
@@ -45,6 +46,7 @@ mod inspect;
 mod log;
 mod metrics;
 mod planted;
+mod ranges;
 mod reader;
 mod ring;
 mod segments;
@@ -59,6 +61,7 @@ pub use error::Error;
 pub use inspect::{CheckpointSlot, LogFiles, SegmentFile, checkpoint_path, inspect};
 pub use log::{Credit, LEAST_BUFFER, Log, LsnRange};
 pub use metrics::METRICS;
+pub use ranges::FileRange;
 pub use reader::{LogEnd, LogReader, Loss, MtrRecord};
 
 pub use palisade_base::Lsn;

@@ -20,6 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palisade_base::Lsn;
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
 use crate::config::Access;
@@ -52,6 +53,9 @@ pub(crate) struct Segment {
     pub(crate) place: Place,
     pub(crate) size: u64,
     pub(crate) file: Arc<dyn File>,
+    /// The LSN that its first byte is of; none until the writer has come there, or it was
+    /// [looked up](Segment::read_first_lsn).
+    pub(crate) first_lsn: Option<Lsn>,
 }
 
 impl Segment {
@@ -62,6 +66,16 @@ impl Segment {
     /// What writes must begin and end at multiples of.
     pub(crate) fn alignment(&self) -> u64 {
         self.file.alignment() as u64
+    }
+
+    /// The LSN that its first group says, if that is a group of the log `log_id` in this place. Blocks: for
+    /// one read.
+    pub(crate) fn read_first_lsn(&self, log_id: u64) -> io::Result<Option<Lsn>> {
+        let mut buffer = AlignedBuf::zeroed(UNIT as usize);
+        self.file.read_at(&mut buffer, 0)?;
+        let parsed = GroupHeader::parse(&buffer).ok().flatten();
+        let is_own = |header: &GroupHeader| header.log_id == log_id && header.position == self.place.start;
+        Ok(parsed.map(|(header, _)| header).filter(is_own).map(|header| header.start))
     }
 
     fn following(&self) -> Place {
@@ -189,7 +203,7 @@ impl Segments {
             if !makes(Planted::FoundIsNotSynced) {
                 file.sync()?;
             }
-            segments.files.push_back(Segment { place, size, file });
+            segments.files.push_back(Segment { place, size, file, first_lsn: None });
         }
         Ok(segments)
     }
@@ -248,6 +262,20 @@ impl Segments {
         (position < segment.end()).then_some(segment)
     }
 
+    /// The writer has come to the segment that begins at `position`, with `lsn`.
+    pub(crate) fn note_first_lsn(&mut self, position: u64, lsn: Lsn) {
+        let of = |segment: &&mut Segment| segment.place.start == position;
+        if let Some(segment) = self.files.iter_mut().find(of) {
+            segment.first_lsn = Some(lsn);
+        }
+    }
+
+    /// Those that hold something, or are about to, with their paths; the writer is at `position`.
+    pub(crate) fn up_to(&self, position: u64) -> Vec<(PathBuf, Segment)> {
+        let begun = self.files.iter().filter(|segment| segment.place.start <= position);
+        begun.map(|segment| (self.path(segment.place.number), segment.clone())).collect()
+    }
+
     /// Those that are used or will be, with their paths.
     pub(crate) fn listed(&self) -> Vec<(PathBuf, Arc<dyn File>)> {
         let all = self.files.iter().chain(&self.named);
@@ -295,7 +323,7 @@ impl Segments {
             self.files.pop_front();
             self.first = free.following();
             if is_kept {
-                self.named.push_back(Segment { place: next, ..free });
+                self.named.push_back(Segment { place: next, first_lsn: None, ..free });
             }
             changed = true;
         }
@@ -320,7 +348,7 @@ impl Segments {
     fn name_from(&mut self, name: &str, file: Arc<dyn File>, size: u64) -> io::Result<()> {
         let place = self.next_place();
         self.fs.rename(&self.dir.join(name), &self.path(place.number))?;
-        self.named.push_back(Segment { place, size, file });
+        self.named.push_back(Segment { place, size, file, first_lsn: None });
         Ok(())
     }
 

@@ -4,6 +4,7 @@ mod checkpointing;
 mod corruption;
 mod crash;
 mod failing_disk;
+mod ranges;
 mod resizing;
 mod waiting;
 

@@ -162,6 +162,9 @@ impl Writer {
         self.buffer[sealed..padded].fill(0);
 
         let (number, file) = (segment.place.number, segment.file.clone());
+        if offset == 0 {
+            self.segments.note_first_lsn(self.position, from);
+        }
         metrics::PENDING_WRITES.add(1);
         let written = file.write_at(&self.buffer[..padded], offset);
         metrics::PENDING_WRITES.subtract(1);

@@ -122,53 +122,56 @@ impl Histogram {
 
     /// Adds its counts to these.
     pub(crate) fn add_to(&self, counts: &mut Counts) {
-        for (decade, sums) in self.decades.iter().zip(counts.0.chunks_mut(DECADE)) {
+        for (decade, sums) in self.decades.iter().zip(&mut counts.0) {
             let Some(decade) = decade.get() else { continue };
+            let sums = sums.get_or_insert_with(|| Box::new([0; DECADE]));
             sums.iter_mut().zip(&**decade).for_each(|(sum, count)| *sum += count.load(Ordering::Relaxed));
         }
     }
 }
 
-/// A histogram as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts(Box<[u64]>);
-
-impl Default for Counts {
-    fn default() -> Self {
-        Counts(vec![0; BUCKETS].into())
-    }
-}
+/// A histogram as it was read: the decades in which there is something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts([Option<Box<[u64; DECADE]>>; BUCKETS / DECADE]);
 
 impl Counts {
     /// Times in a bucket.
     pub fn of(&self, bucket: usize) -> u64 {
-        self.0.get(bucket).copied().unwrap_or(0)
+        let decade = self.0.get(bucket / DECADE).and_then(Option::as_ref);
+        decade.and_then(|decade| decade.get(bucket % DECADE)).copied().unwrap_or(0)
     }
 
     /// Times in all buckets.
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        self.0.iter().flatten().map(|decade| decade.iter().sum::<u64>()).sum()
     }
 
     /// Takes away what was counted before.
     pub(crate) fn subtract(&mut self, before: &Counts) {
-        self.0.iter_mut().zip(&before.0).for_each(|(now, then)| *now = now.saturating_sub(*then));
+        for (now, then) in self.0.iter_mut().zip(&before.0) {
+            let (Some(now), Some(then)) = (now, then) else { continue };
+            now.iter_mut().zip(&**then).for_each(|(now, then)| *now = now.saturating_sub(*then));
+        }
     }
 
     /// The end of the bucket, in picoseconds, up to which there are `thousandths` of all times; 0 if there
     /// are none.
     pub fn quantile_ps(&self, thousandths: u64) -> u64 {
-        let total = u128::from(self.total());
-        let wanted = (total * u128::from(thousandths)).div_ceil(1000);
-        let mut sum = 0;
-        let reaches = |count: &u64| {
-            sum += u128::from(*count);
-            sum >= wanted
-        };
-        match total {
-            0 => 0,
-            _ => bounds_ps(self.0.iter().position(reaches).unwrap_or(BUCKETS - 1)).1,
+        let total = self.total();
+        if total == 0 {
+            return 0;
         }
+        let wanted = (u128::from(total) * u128::from(thousandths)).div_ceil(1000);
+        let mut sum = 0;
+        for (decade, counts) in self.0.iter().enumerate() {
+            for (within, count) in counts.iter().flat_map(|counts| counts.iter()).enumerate() {
+                sum += u128::from(*count);
+                if sum >= wanted {
+                    return bounds_ps(decade * DECADE + within).1;
+                }
+            }
+        }
+        bounds_ps(BUCKETS - 1).1
     }
 }
 

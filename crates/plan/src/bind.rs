@@ -229,6 +229,9 @@ pub struct Binder<'a> {
     pub notes: bool,
     /// What its planner is held to.
     pub outline: Option<Arc<Outline>>,
+    /// A table is filled that has just been made from the query: a temporary one hides none of the query's
+    /// tables.
+    pub fills_new_table: bool,
     /// What is decided is recorded here, if the session has asked for that.
     pub decisions: Option<Decisions>,
     /// Columns that blocks read of enclosing ones, as EXPLAIN tells of them.
@@ -291,6 +294,7 @@ impl<'a> Binder<'a> {
             notes: false,
             outline: None,
             decisions: None,
+            fills_new_table: false,
             outer_references: Vec::new(),
         }
     }
@@ -473,6 +477,10 @@ impl Binder<'_> {
     /// (1100). 1137 for a temporary one that the statement names twice.
     pub fn stored_table(&self, schema: &str, name: &str, alias: &str) -> SqlResult<Arc<Table>> {
         match self.seen_table(schema, name) {
+            // The table that is being made has not been there when its query was written.
+            Ok(table) if table.is_temporary() && self.uses(table) && self.fills_new_table => {
+                Ok(self.dictionary.stored_table(schema, name)?.clone())
+            }
             Ok(table) if table.is_temporary() && self.uses(table) => {
                 Err(mysql_error!(ER_CANT_REOPEN_TABLE, name))
             }

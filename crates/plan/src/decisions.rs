@@ -196,6 +196,7 @@ pub struct Decisions {
     /// Bytes that may still be recorded.
     left: Cell<usize>,
     missing: Cell<usize>,
+    is_hidden: Cell<bool>,
 }
 
 /// What was decided, as a document, and how many bytes of it are missing.
@@ -205,6 +206,8 @@ pub struct Decided {
     pub steps: Json,
     /// Bytes that were not recorded.
     pub missing: usize,
+    /// The account may not know of all that it tells.
+    pub is_hidden: bool,
 }
 
 impl Decisions {
@@ -222,6 +225,11 @@ impl Decisions {
             }
             None => self.missing.set(self.missing.get() + length),
         }
+    }
+
+    /// The statement reads what the account may not know the insides of.
+    pub(crate) fn hide(&self) {
+        self.is_hidden.set(true);
     }
 
     /// The query as it was bound.
@@ -342,7 +350,7 @@ impl Decisions {
         }
         let blocks = self.blocks.take().into_iter();
         steps.extend(blocks.map(|block| Json::Object(vec![("join_optimization", block)])));
-        Decided { steps: document(steps), missing: self.missing.get() }
+        Decided { steps: document(steps), missing: self.missing.get(), is_hidden: self.is_hidden.get() }
     }
 }
 

@@ -139,6 +139,16 @@ static EFFECTS: &[Effect] = &[
         |config, settings| config.kept_share = flush_settings::kept_share(settings),
         |engine, settings| engine.set_kept_share(flush_settings::kept_share(settings)),
     ),
+    always(
+        &[sysvar::INNODB_ADAPTIVE_HASH_INDEX],
+        |config, settings| config.adaptive_hash_index = settings.bool(sysvar::INNODB_ADAPTIVE_HASH_INDEX),
+        |engine, settings| {
+            engine.set_adaptive_hash_index(settings.bool(sysvar::INNODB_ADAPTIVE_HASH_INDEX));
+        },
+    ),
+    at_start(&[sysvar::INNODB_ADAPTIVE_HASH_INDEX_PARTS], |config, settings| {
+        config.adaptive_hash_index_parts = settings.uint(sysvar::INNODB_ADAPTIVE_HASH_INDEX_PARTS) as usize;
+    }),
     at_start(&[sysvar::INNODB_PURGE_THREADS], |config, settings| {
         config.purge_threads = settings.uint(sysvar::INNODB_PURGE_THREADS) as usize;
     }),

@@ -15,6 +15,8 @@ mod dashboard;
 mod exposition;
 mod guard;
 mod metrics;
+mod plan;
+mod slow_log;
 
 use std::convert::Infallible;
 use std::io;
@@ -182,6 +184,10 @@ async fn answer(server: &Arc<Server>, request: &Request<Incoming>, way: Way) -> 
         }
         "/metrics" => metrics::text(server).await.map(|text| (exposition::CONTENT_TYPE, text)),
         "/now.json" => dashboard::now(server).await.map(|text| ("application/json", text)),
+        "/plan.json" => match plan::asked(request.uri().query()) {
+            Some(asked) => plan::told(server, &asked).await.map(|text| ("application/json", text)),
+            None => return plain(StatusCode::BAD_REQUEST, "A statement's digest is asked for.\n"),
+        },
         "/slow.json" => dashboard::slow(server).await.map(|text| ("application/json", text)),
         _ => return plain(StatusCode::NOT_FOUND, "There is / and /metrics.\n"),
     };

@@ -5,15 +5,17 @@
 //! InnoDB's:
 //!
 //! ```text
-//! BACKGROUND THREAD · SEMAPHORES · LATEST FOREIGN KEY ERROR · LATEST DETECTED DEADLOCK · TRANSACTIONS · FILE I/O · LOG ·
-//! BUFFER POOL AND MEMORY · ROW OPERATIONS                    (the two latest ones only if there was one)
+//! BACKGROUND THREAD · SEMAPHORES · LATEST FOREIGN KEY ERROR · LATEST DETECTED DEADLOCK · TRANSACTIONS · FILE I/O ·
+//! INSERT BUFFER AND ADAPTIVE HASH INDEX · LOG · BUFFER POOL AND MEMORY · ROW OPERATIONS
+//!                                                            (the two latest ones only if there was one)
 //! ```
 //!
-//! What stands in them is true of this server, or is left out. There is no insert buffer and no adaptive hash
-//! index, so there is no section for them. A session is no thread of the operating system: the number beside
-//! a time is its connection's, and `query id` counts the connection's commands. A lock is of a key and not of
-//! a record on a page: `page no` and `n bits` are there for those who look for them and always 0, and the
-//! key's values follow. Inserted, updated, deleted and read rows are those of `Handler_write`,
+//! What stands in them is true of this server, or is left out. There is no insert buffer: its section
+//! tells of the adaptive hash index alone, whose non-hash searches are those made while it is on. A session
+//! is no thread of the operating system: the number beside a time is its connection's, and `query id` counts
+//! the connection's commands. A lock is of a key and not of a record on a page: `page no` and `n bits` are
+//! there for those who look for them and always 0, and the key's values follow. Inserted, updated, deleted
+//! and read rows are those of `Handler_write`,
 //! `Handler_update`, `Handler_delete` and `Handler_read_...`.
 //!
 //! Nothing is counted for this text alone. The latest deadlock is put into words when it is found
@@ -28,7 +30,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use palisade_catalog::{SqlType, Timestamp, Value};
-use palisade_engine::PageSize;
+use palisade_engine::{AdaptiveHashIndex, PageSize};
 use palisade_expr::convert::text_of;
 use palisade_session::work;
 use palisade_sql::{Services as _, Session};
@@ -72,6 +74,7 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
     }
     section("TRANSACTIONS", &transactions::all(host));
     section("FILE I/O", &files(&period));
+    section("INSERT BUFFER AND ADAPTIVE HASH INDEX", &adaptive_hash_index(host, &period));
     section("LOG", &log(host, &period));
     section("BUFFER POOL AND MEMORY", &buffer_pool(&period, host.engine.page_size()));
     section("ROW OPERATIONS", &row_operations(host, &period));
@@ -184,6 +187,16 @@ fn files(period: &Period) -> String {
         bytes.checked_div(period.counted(READS)).unwrap_or(0),
         period.rate(WRITES),
         period.rate(SYNCS)
+    )
+}
+
+fn adaptive_hash_index(host: &ServerHost, period: &Period) -> String {
+    let AdaptiveHashIndex { words, known, parts, left_alone } = host.engine.adaptive_hash_index();
+    format!(
+        "Hash table size {words}, node heap has 0 buffer(s), places known {known}, {left_alone} of {parts} parts left alone\n\
+         {} hash searches/s, {} non-hash searches/s\n",
+        period.rate(&["adaptive_hash_searches"]),
+        period.rate(&["adaptive_hash_searches_btree"])
     )
 }
 

@@ -108,6 +108,17 @@ fn goes_to_table(settings: &Settings) -> bool {
     settings.flags(sysvar::LOG_OUTPUT) & (TO_TABLE | NOWHERE) == TO_TABLE
 }
 
+/// The file that slow statements are written to; none if they are not.
+pub fn slow_file(settings: &Settings) -> Option<PathBuf> {
+    let is_written = settings.bool(sysvar::SLOW_QUERY_LOG) && goes_to_file(settings);
+    is_written.then(|| path(settings, SLOW_FILE))
+}
+
+/// Whether slow statements are written to their table.
+pub fn slow_goes_to_table(settings: &Settings) -> bool {
+    settings.bool(sysvar::SLOW_QUERY_LOG) && goes_to_table(settings)
+}
+
 /// The files' variables, and how the files end that are named after the machine.
 const GENERAL_FILE: (VariableId, &str) = (sysvar::GENERAL_LOG_FILE, ".log");
 const SLOW_FILE: (VariableId, &str) = (sysvar::SLOW_QUERY_LOG_FILE, "-slow.log");

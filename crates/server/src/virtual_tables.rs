@@ -25,7 +25,7 @@
 //! | `error_log` | error_log |
 //! | `host_cache` | host_cache, which is empty |
 //! | `tls` | tls_channel_status |
-//! | `redo` | log_status, performance_timers |
+//! | `redo` | log_status, innodb_redo_log_files, performance_timers |
 //! | `replication_state`, `absent_instruments` | those of performance_schema that hold nothing |
 //! | `system`, `replication` | those of the schema `mysql` that hold nothing |
 

@@ -82,11 +82,12 @@ fn start(options: &[(&str, &str)]) -> TestServer {
     server
 }
 
-const ALWAYS: [&str; 7] = [
+const ALWAYS: [&str; 8] = [
     "BACKGROUND THREAD",
     "SEMAPHORES",
     "TRANSACTIONS",
     "FILE I/O",
+    "INSERT BUFFER AND ADAPTIVE HASH INDEX",
     "LOG",
     "BUFFER POOL AND MEMORY",
     "ROW OPERATIONS",

@@ -282,3 +282,74 @@ fn options_switch_counters_at_startup() {
     assert_eq!(client.value(&format!("{off} = 'lock'")), "1");
     assert_eq!(client.value(&format!("{off} NOT IN ('log', 'lock')")), "0");
 }
+
+#[test]
+fn the_adaptive_hash_index_counts_what_it_finds() {
+    let (_alone, server) = start_alone(&[("innodb_adaptive_hash_index_parts", "4")]);
+    let mut client = server.connect();
+    change_something(&mut client);
+    let look_up = |client: &mut Client, times: u64| {
+        for _ in 0..times {
+            assert_eq!(client.value("SELECT a FROM d.t WHERE a = 1"), "1");
+        }
+    };
+    let counted = |client: &mut Client| {
+        ["searches", "searches_btree", "rows_added"]
+            .map(|name| number(client, &format!("adaptive_hash_{name}")))
+    };
+    let before = counted(&mut client);
+    look_up(&mut client, 5);
+    assert_eq!(counted(&mut client), before, "it is off");
+    assert!(matches!(client.query("SET GLOBAL innodb_adaptive_hash_index = ON"), Answer::Ok(_)));
+    let before = counted(&mut client);
+    look_up(&mut client, 10);
+    let grown: Vec<u64> = counted(&mut client).iter().zip(before).map(|(now, then)| now - then).collect();
+    assert_eq!(grown, [9, 1, 1]);
+    let status = rows(&mut client, "SHOW ENGINE INNODB STATUS")[0][2].clone().unwrap();
+    assert!(status.contains("places known 1, 0 of 4 parts left alone"), "{status}");
+    // A row that has moved within its page, one that is gone, and one that comes back are what they are.
+    for statement in ["INSERT INTO d.t VALUES (0), (-1)", "DELETE FROM d.t WHERE a = -1"] {
+        assert!(matches!(client.query(statement), Answer::Ok(_)), "{statement}");
+    }
+    look_up(&mut client, 2);
+    assert_eq!(rows(&mut client, "SELECT a FROM d.t WHERE a = -1"), Vec::<Vec<_>>::new());
+    assert!(matches!(client.query("SET GLOBAL innodb_adaptive_hash_index = OFF"), Answer::Ok(_)));
+    let before = counted(&mut client);
+    look_up(&mut client, 5);
+    assert_eq!(counted(&mut client), before);
+    let status = rows(&mut client, "SHOW ENGINE INNODB STATUS")[0][2].clone().unwrap();
+    assert!(status.contains("places known 0,"), "{status}");
+}
+
+#[test]
+fn the_files_of_the_redo_log_say_which_lsns_they_hold() {
+    let (_alone, server) = start_alone(&[]);
+    let mut client = server.connect();
+    change_something(&mut client);
+    let numbers = |client: &mut Client, columns: &str| -> Vec<Vec<u64>> {
+        let text = format!("SELECT {columns} FROM performance_schema.innodb_redo_log_files ORDER BY FILE_ID");
+        let rows = rows(client, &text);
+        rows.iter()
+            .map(|row| row.iter().map(|value| value.as_deref().unwrap().parse().unwrap()).collect())
+            .collect()
+    };
+    let files = numbers(&mut client, "START_LSN, END_LSN, SIZE_IN_BYTES, IS_FULL, CONSUMER_LEVEL");
+    let lsn = |client: &mut Client| number(client, "log_lsn_current");
+    let now = lsn(&mut client);
+    let (last, full) = files.split_last().unwrap();
+    assert!(last[0] <= now && now <= last[1] && last[3] == 0, "{files:?}, {now}");
+    assert!(full.iter().all(|file| file[3] == 1) && files.windows(2).all(|pair| pair[0][1] == pair[1][0]));
+    assert!(files.iter().all(|file| file[2] > 0 && file[4] == 0));
+    // What is written brings the LSN nearer to the file's end, or into another one.
+    for value in 2..20 {
+        client.query(&format!("INSERT INTO d.t VALUES ({value})"));
+    }
+    let later = numbers(&mut client, "START_LSN, END_LSN, IS_FULL");
+    let last = later.last().unwrap();
+    assert!(
+        lsn(&mut client) > now && last[0] <= lsn(&mut client) && lsn(&mut client) <= last[1],
+        "{later:?}"
+    );
+    let name = client.value("SELECT FILE_NAME FROM performance_schema.innodb_redo_log_files LIMIT 1");
+    assert!(std::path::Path::new(&name).exists(), "{name}");
+}

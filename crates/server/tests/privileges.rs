@@ -250,3 +250,35 @@ fn what_is_denied_says_which_privilege_it_takes() {
         "0"
     );
 }
+
+/// What a trace of the optimizer tells of a view is for accounts that may see what it is: MySQL's answers.
+#[test]
+fn traces_are_hidden_from_an_account_that_may_not_look_into_a_view() {
+    let server = TestServer::start(&[]);
+    let mut asked = Asked::new(server.address);
+    run(
+        &mut asked.root,
+        &[
+            "CREATE VIEW pd.definers AS SELECT a FROM pd.t",
+            "CREATE SQL SECURITY INVOKER VIEW pd.invokers AS SELECT a FROM pd.t",
+        ],
+    );
+    let mut shown_to = |user: &str, privileges: &str, query: &str| {
+        asked.create(user, privileges);
+        let mut client = log_in(server.address, &format!("pv_{user}"));
+        run(&mut client, &["SET optimizer_trace = 'enabled=on'"]);
+        assert!(matches!(client.query(query), Answer::Rows(_)), "{query}");
+        client.value(
+            "SELECT CONCAT_WS(' ', QUERY = '', TRACE = '', INSUFFICIENT_PRIVILEGES) \
+             FROM information_schema.OPTIMIZER_TRACE",
+        )
+    };
+    assert_eq!(shown_to("t1", "SELECT ON pd.*", "SELECT a FROM pd.t"), "0 0 0");
+    assert_eq!(shown_to("t2", "SELECT ON pd.*", "SELECT a FROM pd.definers"), "1 1 1");
+    let others = shown_to("t3", "SELECT, SHOW VIEW ON pd.*", "SELECT a FROM pd.definers");
+    assert_eq!(others, "1 1 1", "its definer is another account");
+    assert_eq!(shown_to("t4", "SELECT ON pd.*", "SELECT a FROM pd.invokers"), "1 1 1");
+    assert_eq!(shown_to("t5", "SELECT, SHOW VIEW ON pd.*", "SELECT a FROM pd.invokers"), "0 0 0");
+    let schemata = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA LIMIT 0";
+    assert_eq!(shown_to("t6", "SELECT ON pd.*", schemata), "1 1 1");
+}

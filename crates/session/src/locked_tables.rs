@@ -74,10 +74,14 @@ impl SessionLocks {
             entry.alias == alias && entry.name.schema == schema && entry.name.table == name
         };
         let shown = if alias == BELOW_VIEW { name } else { alias };
-        match locked.entries.iter().find(named) {
-            None => Err(mysql_error!(ER_TABLE_NOT_LOCKED, shown)),
-            Some(entry) if write && !entry.write => Err(mysql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, shown)),
-            Some(_) => Ok(()),
+        // Several views may be of one table.
+        let mut entries = locked.entries.iter().filter(named).peekable();
+        if entries.peek().is_none() {
+            return Err(mysql_error!(ER_TABLE_NOT_LOCKED, shown));
+        }
+        match write && !entries.any(|entry| entry.write) {
+            true => Err(mysql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, shown)),
+            false => Ok(()),
         }
     }
 

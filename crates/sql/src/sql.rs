@@ -187,7 +187,14 @@ impl Sql {
                 Err(_) if session.takes_giving_way() => {
                     palisade_exec::run::pause(&session.state, &*self.host).await?
                 }
-                prepared => return prepared,
+                prepared => {
+                    if session.state.variables.traces_optimizer
+                        && let Ok((prepared, _)) = &prepared
+                    {
+                        session.keep_trace(&prepared.statement, text);
+                    }
+                    return prepared;
+                }
             }
         }
     }

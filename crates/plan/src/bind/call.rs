@@ -197,12 +197,12 @@ impl Binder<'_> {
         self.reconcile_charsets(function, &mut arguments)?;
         let typed = (function.typing)(&arguments, self.collation_connection())?;
         let coercibility = coercibility(function, &arguments, &typed.ty);
-        Ok(Expr {
-            node: Node::Call { function, arguments },
-            ty: typed.ty,
-            nullable: typed.nullable,
-            coercibility,
-        })
+        let node = match self.definer() {
+            // Within a view whose definer's privileges count, that is who it means.
+            Some(definer) if function.name == "current_user" => Node::Literal(Value::bytes(&**definer)),
+            _ => Node::Call { function, arguments },
+        };
+        Ok(Expr { node, ty: typed.ty, nullable: typed.nullable, coercibility })
     }
 
     /// Texts of one call come in one character set.

@@ -70,6 +70,7 @@ impl Binder<'_> {
             return Err(SqlError::internal("a view is no query"));
         };
         let named = Named { alias, schema: &view.schema, view: &view.name };
+        self.hide_decisions(false, &view.schema, &view.name);
         self.apart(|binder| binder.derived(&query, &named, &[]))
     }
 
@@ -330,6 +331,10 @@ impl Binder<'_> {
                 })
                 .collect();
             self.cacheable = false;
+            if schema.eq_ignore_ascii_case(palisade_session::virtual_tables::INFORMATION_SCHEMA) {
+                // In MySQL they are views of tables that no account may read.
+                self.hide_decisions(true, &schema, table.name);
+            }
             if table.is_called("information_schema", "OPTIMIZER_TRACE") {
                 // What reads traces leaves none.
                 self.decisions = None;

@@ -105,6 +105,16 @@ impl Binder<'_> {
         seen.map_err(|_| mysql_error!(ER_VIEW_NO_EXPLAIN))
     }
 
+    /// A view is bound while decisions are recorded: they are hidden from an account that may not see what
+    /// the view is.
+    pub(super) fn hide_decisions(&self, as_definer: bool, schema: &str, view: &str) {
+        if let Some(decisions) = self.decisions.as_ref().filter(|_| self.session.is_restricted())
+            && (as_definer || self.host.check_table(self.session, schema, view, Access::ShowView).is_err())
+        {
+            decisions.hide();
+        }
+    }
+
     /// Whose privileges count for what is being bound, if not those of the session's account.
     pub(super) fn definer(&self) -> Option<&Arc<str>> {
         self.views.last().and_then(|view| view.definer.as_ref())
@@ -127,6 +137,8 @@ impl Binder<'_> {
             true => self.definer().cloned(),
             false => Some(view.definer.as_str().into()),
         };
+        let is_other = definer.as_ref().is_some_and(|definer| **definer != *self.session.security.account);
+        self.hide_decisions(is_other, schema, name);
         self.views.push(ViewInSight { def: view.clone(), definer });
         let bound = self.apart(bind);
         self.views.pop();

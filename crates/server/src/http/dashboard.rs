@@ -14,6 +14,7 @@ use palisade_sql::{InternalSession, SqlResult};
 use serde_json::{Map, Number, Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use super::slow_log;
 use crate::server::Server;
 use crate::{status, variables};
 
@@ -74,13 +75,13 @@ static NOW: &[List] = &[
 static SLOW: &[List] = &[
     List {
         name: "statements",
-        query: "SELECT SCHEMA_NAME, LEFT(DIGEST_TEXT, 500), LEFT(QUERY_SAMPLE_TEXT, 1000), COUNT_STAR, \
+        query: "SELECT DIGEST, SCHEMA_NAME, LEFT(DIGEST_TEXT, 500), LEFT(QUERY_SAMPLE_TEXT, 1000), COUNT_STAR, \
                 SUM_TIMER_WAIT / 1000000000000, AVG_TIMER_WAIT / 1000000000, QUANTILE_95 / 1000000000, \
                 QUANTILE_99 / 1000000000, MAX_TIMER_WAIT / 1000000000, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, SUM_ERRORS \
                 FROM performance_schema.events_statements_summary_by_digest ORDER BY SUM_TIMER_WAIT DESC LIMIT 30",
         columns: &[
-            "schema", "digest", "sample", "count", "seconds", "mean", "p95", "p99", "most", "examined",
-            "sent", "errors",
+            "hash", "schema", "digest", "sample", "count", "seconds", "mean", "p95", "p99", "most",
+            "examined", "sent", "errors",
         ],
     },
     List {
@@ -146,7 +147,7 @@ fn latency(server: &Server) -> Vec<Json> {
 
 /// What the page asks for every ten seconds.
 pub(super) async fn slow(server: &Arc<Server>) -> SqlResult<String> {
-    let mut answer = json!({});
+    let mut answer = json!({ "slow_log": slow_log::entries(server).await? });
     add_lists(server, SLOW, &mut answer).await?;
     Ok(answer.to_string())
 }
@@ -169,7 +170,7 @@ async fn add_lists(server: &Arc<Server>, lists: &[List], answer: &mut Json) -> S
     made
 }
 
-fn object(names: &[&str], row: &[Value]) -> Json {
+pub(super) fn object(names: &[&str], row: &[Value]) -> Json {
     names.iter().zip(row).map(|(name, value)| ((*name).to_owned(), shown(value))).collect()
 }
 

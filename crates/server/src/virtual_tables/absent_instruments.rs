@@ -2,9 +2,6 @@
 //! condition variables one by one, single waits, executions of prepared statements, sockets and memory by
 //! thread, keyrings, loadable functions, attributes of variables, accounts that are locked for a time. They
 //! have MySQL's columns, and no rows.
-//!
-//! The files of the redo log are found by position and not by LSN, so that innodb_redo_log_files, which tells
-//! where the LSNs of each file begin and end, has no rows either.
 
 use palisade_schema::virtual_table;
 
@@ -21,7 +18,6 @@ pub(super) static TABLES: Tables = &[
     Definition::empty(&events_waits_summary_by_thread_by_event_name::DECL).truncated_by(|_| {}),
     Definition::empty(&events_waits_summary_by_user_by_event_name::DECL).truncated_by(|_| {}),
     Definition::empty(&global_variable_attributes::DECL),
-    Definition::empty(&innodb_redo_log_files::DECL),
     Definition::empty(&keyring_component_status::DECL),
     Definition::empty(&keyring_keys::DECL),
     Definition::empty(&memory_summary_by_account_by_event_name::DECL).truncated_by(|_| {}),
@@ -182,18 +178,6 @@ virtual_table! {
         VARIABLE_NAME: varchar(64) in utf8mb4_0900_ai_ci not null,
         ATTR_NAME: varchar(32) in utf8mb4_0900_ai_ci not null,
         ATTR_VALUE: varchar(1024) in utf8mb4_0900_ai_ci not null,
-    }
-}
-
-virtual_table! {
-    mod innodb_redo_log_files = "performance_schema"."innodb_redo_log_files" {
-        FILE_ID: bigint not null,
-        FILE_NAME: varchar(2000) in utf8mb4_0900_ai_ci not null,
-        START_LSN: bigint not null,
-        END_LSN: bigint not null,
-        SIZE_IN_BYTES: bigint not null,
-        IS_FULL: tinyint not null,
-        CONSUMER_LEVEL: int not null,
     }
 }
 

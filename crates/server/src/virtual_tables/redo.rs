@@ -1,8 +1,10 @@
-//! log_status, for tools that copy the data directory, and performance_timers.
+//! log_status, for tools that copy the data directory, innodb_redo_log_files, and performance_timers.
 
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::Value;
+use palisade_engine::FileRange;
 use palisade_schema::virtual_table;
+use tracing::warn;
 
 use super::{Definition, Tables, of_each, text};
 
@@ -16,6 +18,14 @@ pub(super) static TABLES: Tables = &[
             checkpoint: positions.checkpoint.0,
         };
         of_each([subject], log_status::row, wanted)
+    }),
+    Definition::new(&innodb_redo_log_files::DECL, |source, wanted| {
+        let engine = &source.host.engine;
+        let files = engine.redo_log_files().unwrap_or_else(|error| {
+            warn!("cannot read the files of the redo log: {error}");
+            Vec::new()
+        });
+        of_each(files, innodb_redo_log_files::row, wanted)
     }),
     Definition::new(&performance_timers::DECL, |_, wanted| of_each(TIMERS, performance_timers::row, wanted)),
 ];
@@ -40,6 +50,24 @@ virtual_table! {
         LOCAL: json not null => text(r#"{"gtid_executed": ""}"#),
         REPLICATION: json not null => text(r#"{"channels": []}"#),
         STORAGE_ENGINES: json not null => it.storage_engines(),
+    }
+}
+
+/// A number in a BIGINT column.
+fn bigint(number: u64) -> Value {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+virtual_table! {
+    /// The end of the file that is being written is the highest LSN that it may come to.
+    mod innodb_redo_log_files = "performance_schema"."innodb_redo_log_files" of |it: FileRange| {
+        FILE_ID: bigint not null => bigint(it.number),
+        FILE_NAME: varchar(2000) in utf8mb4_0900_ai_ci not null => text(it.path.display().to_string()),
+        START_LSN: bigint not null => bigint(it.start.0),
+        END_LSN: bigint not null => bigint(it.end.0),
+        SIZE_IN_BYTES: bigint not null => bigint(it.size),
+        IS_FULL: tinyint not null => Value::Int(it.is_full.into()),
+        CONSUMER_LEVEL: int not null => Value::Int(0),
     }
 }
 

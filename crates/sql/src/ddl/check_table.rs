@@ -72,7 +72,7 @@ impl Sql {
         lines: &mut Vec<Line>,
     ) -> SqlResult<()> {
         let shown = format!("{}.{}", name.schema, name.table);
-        let dictionary = self.engine().dictionary();
+        let dictionary = session.dictionary(self.engine());
         if let Some(shown) = self.virtual_table_name(name) {
             lines.push((shown, "status", "OK".to_owned()));
             return Ok(());
@@ -83,7 +83,8 @@ impl Sql {
             tell("error", "Corrupt");
             return Ok(());
         }
-        if let Some(view) = dictionary.view(&name.schema, &name.table) {
+        let own = session.temporary_table(name).cloned();
+        if let Some(view) = dictionary.view(&name.schema, &name.table).filter(|_| own.is_none()) {
             let (host, session) = (&**self.host(), session.view());
             match information_schema::views::check(&RowSource { engine: self.engine(), host, session }, view)
             {
@@ -100,7 +101,11 @@ impl Sql {
             tell("status", "Operation failed");
             return Ok(());
         };
-        if let Some(Err(error)) = session.locks.as_ref().map(|locks| locks.check(&table, &name.table, false))
+        if let Some(Err(error)) = session
+            .locks
+            .as_ref()
+            .filter(|_| own.is_none())
+            .map(|locks| locks.check(&table, &name.table, false))
         {
             tell("Error", &error.message);
             tell("status", "Operation failed");
@@ -155,7 +160,8 @@ impl Sql {
     ) -> SqlResult<TableCheck> {
         let own = session.locks.as_ref().and_then(|locks| locks.table_locks());
         let found = self.check_now(session, table, options, own).await?;
-        if found.damage.is_empty() || own.is_some() {
+        // No other session changes a temporary table meanwhile.
+        if found.damage.is_empty() || own.is_some() || table.is_temporary() {
             return Ok(found);
         }
         let mut locks = TableLocks::new(self.engine(), [(name.clone(), Share::Reading)]);

@@ -89,7 +89,7 @@ impl Sql {
             return Ok((shown, Err(error)));
         }
         let shown = format!("{}.{}", name.schema, name.table);
-        let dictionary = self.engine().dictionary();
+        let dictionary = session.dictionary(self.engine());
         let columns: Vec<Column> = match dictionary.table(&name.schema, &name.table) {
             Ok(table) => {
                 let columns = table.descriptor().def().columns.iter();

@@ -107,7 +107,11 @@ impl Sql {
         insert: &ast::Insert,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        let plan = self.bound(session, parameters, |binder| bind_insert(binder, insert)).await?;
+        let bind = |mut binder: Binder<'_>| {
+            binder.fills_new_table = true;
+            bind_insert(binder, insert)
+        };
+        let plan = self.bound(session, parameters, bind).await?;
         self.insert(session, &plan, parameters).await
     }
 }

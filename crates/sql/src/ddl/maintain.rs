@@ -43,12 +43,6 @@ impl Sql {
             if names.contains(&name) {
                 return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
             }
-            if session.temporary_table(&name).is_some() {
-                return super::unsupported(&format!(
-                    "{} TABLE of a temporary table",
-                    operation.to_uppercase()
-                ));
-            }
             names.push(name);
         }
         if maintenance.kind == MaintenanceKind::Checksum {
@@ -56,6 +50,12 @@ impl Sql {
             return self.checksum_tables(session, &names, is_quick, sink).await;
         }
         if let Some(histogram) = histogram {
+            if let Some(name) = names.first().filter(|name| session.temporary_table(name).is_some()) {
+                let text = "Cannot create histogram statistics for a temporary table.";
+                let table = format!("{}.{}", name.schema, name.table);
+                rows.push([table, "histogram".to_owned(), "Error".to_owned(), text.to_owned()]);
+                return send(rows, sink);
+            }
             let (table, lines) = self.change_histograms(session, &names, histogram).await?;
             let line =
                 |(kind, text): (&str, String)| [table.clone(), "histogram".to_owned(), kind.to_owned(), text];
@@ -75,13 +75,15 @@ impl Sql {
             let line = |kind: &str, text: &str| {
                 [shown.clone(), operation.to_owned(), kind.to_owned(), text.to_owned()]
             };
-            if self.engine().dictionary().view(&name.schema, &name.table).is_some() {
+            let dictionary = session.dictionary(self.engine());
+            let is_temporary = session.temporary_table(&name).is_some();
+            if dictionary.view(&name.schema, &name.table).is_some() && !is_temporary {
                 let error = mysql_error!(ER_WRONG_OBJECT, name.schema, name.table, "BASE TABLE");
                 rows.push(line("Error", &error.message));
                 rows.push(line("status", "Operation failed"));
                 continue;
             }
-            if self.engine().dictionary().table(&name.schema, &name.table).is_err() {
+            if dictionary.table(&name.schema, &name.table).is_err() {
                 let error = mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
                 rows.push(line("Error", &error.message));
                 rows.push(line("status", "Operation failed"));
@@ -105,7 +107,9 @@ impl Sql {
                 _ => {
                     if maintenance.kind == MaintenanceKind::Analyze {
                         self.analyze(session, &name).await?;
-                        self.follow_histograms(session, &name).await?;
+                        if !is_temporary {
+                            self.follow_histograms(session, &name).await?;
+                        }
                     }
                     rows.push(line("status", "OK"));
                 }
@@ -116,7 +120,7 @@ impl Sql {
 
     /// Takes what the planner knows of a table anew.
     async fn analyze(&self, session: &mut Session, name: &TableName) -> SqlResult<()> {
-        let Ok(table) = self.engine().dictionary().table(&name.schema, &name.table).cloned() else {
+        let Ok(table) = session.dictionary(self.engine()).table(&name.schema, &name.table).cloned() else {
             return Ok(());
         };
         loop {

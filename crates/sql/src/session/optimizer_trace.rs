@@ -62,15 +62,17 @@ impl Session {
         }
         let settings = TraceSettings::of(&self.state.settings);
         let layout = Layout { one_line: settings.one_line, end_markers: settings.end_markers };
-        let (steps, missing) = match decided {
+        let is_hidden = decided.as_ref().is_some_and(|decided| decided.is_hidden);
+        let (trace, missing) = match decided {
+            _ if is_hidden => (String::new(), 0),
             Some(decided) => (decided.steps.written(layout), decided.missing),
             None => (document(Vec::new()).written(layout), 0),
         };
-        let trace = OptimizerTrace {
-            query: String::from_utf8_lossy(text.trim_ascii()).trim_end_matches(';').to_owned(),
-            trace: steps,
-            missing: missing as u64,
+        let query = match is_hidden {
+            true => String::new(),
+            false => String::from_utf8_lossy(text.trim_ascii()).trim_end_matches(';').to_owned(),
         };
+        let trace = OptimizerTrace { query, trace, missing: missing as u64, is_hidden };
         self.state.optimizer_traces.get_or_insert_default().keep(trace, &settings);
     }
 

@@ -95,7 +95,8 @@ const CHARTS = [
 ];
 
 const cell = (text, kind, more) => ({ text: text == null ? "" : String(text), kind, more });
-const opened = new Set(); // statements whose samples are shown
+const opened = new Set(); // statements whose samples and plans are shown
+const plans = new Map(); // what was told of the plans of these
 const TABLES = {
   running: {
     heads: ["Id", "Account", "Schema", "Command", "Seconds", "State", "Statement"],
@@ -111,7 +112,7 @@ const TABLES = {
   },
   statements: {
     heads: ["Schema", "Statement", "Times", "Seconds in all", "Mean", "95 %", "99 %", "Longest", "Rows read", "Rows sent", "Errors"],
-    row: (it) => [cell(it.schema), cell(it.digest, "text", it.sample), cell(count(it.count), "number"), cell(it.seconds.toFixed(2), "number"),
+    row: (it) => [cell(it.schema), cell(it.digest, "text", it), cell(count(it.count), "number"), cell(it.seconds.toFixed(2), "number"),
       cell(time(it.mean), "number"), cell(time(it.p95), "number"), cell(time(it.p99), "number"), cell(time(it.most), "number"),
       cell(count(it.examined), "number"), cell(count(it.sent), "number"), cell(count(it.errors), "number")],
     none: "No statement has ended yet.",
@@ -122,6 +123,12 @@ const TABLES = {
       cell(time(it.locked), "number"), cell(count(it.examined), "number"), cell(count(it.sent), "number"),
       cell(it.error || "", "number")],
     none: "No statement has ended yet.",
+  },
+  slow_log: {
+    heads: ["Ended", "Account", "Schema", "Took", "Waited for locks", "Rows read", "Rows sent", "Statement"],
+    row: (it) => [cell(it.at), cell(it.account), cell(it.schema), cell(time(it.took), "number"), cell(time(it.locked), "number"),
+      cell(count(it.examined), "number"), cell(count(it.sent), "number"), cell(it.text, "text")],
+    none: "No slow statement is logged.",
   },
   indexes: {
     heads: ["Table", "Index", "Rows read", "Inserted", "Updated", "Deleted"],
@@ -201,13 +208,41 @@ function drawNumbers() {
   }
 }
 
+const hex = (text) => Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// Puts the plan of a statement into a place. It is asked for once while the statement stays open.
+async function tellPlan({ hash, schema }, place) {
+  if (hash == null) return;
+  const path = `/plan.json?digest=${hash}` + (schema == null ? "" : `&schema=${hex(schema)}`);
+  if (!plans.has(path)) {
+    plans.set(path, "The plan is asked for.");
+    try {
+      const { plan, problem } = await ask(path);
+      plans.set(path, plan ?? `No plan: ${problem}`);
+    } catch {
+      plans.delete(path);
+      return;
+    }
+  }
+  place.textContent = plans.get(path);
+}
+
 // A cell; what there is more to it is shown when it is opened, and stays so when the table is drawn anew.
 function filled({ text, kind, more }) {
-  if (more == null) return element("td", text, kind);
-  const made = element("td", undefined, kind), details = element("details");
+  if (more?.sample == null) return element("td", text, kind);
+  const made = element("td", undefined, kind), details = element("details"), plan = element("pre", undefined, "plan");
   details.open = opened.has(text);
-  details.addEventListener("toggle", () => details.open ? opened.add(text) : opened.delete(text));
-  details.append(element("summary", text), element("pre", more));
+  if (details.open) tellPlan(more, plan);
+  details.addEventListener("toggle", () => {
+    if (!details.open) {
+      opened.delete(text);
+      plans.clear();
+    } else if (!opened.has(text)) {
+      opened.add(text);
+      tellPlan(more, plan);
+    }
+  });
+  details.append(element("summary", text), element("pre", more.sample), plan);
   made.append(details);
   return made;
 }
@@ -276,6 +311,9 @@ async function everyTenSeconds() {
     try {
       const slow = await ask("/slow.json");
       for (const name of ["statements", "slowest", "indexes", "unused", "files", "spaces"]) drawTable(name, slow[name]);
+      const { from, problem, rows } = slow.slow_log;
+      drawTable("slow_log", rows);
+      $("slow_log-from").textContent = problem ?? (from == null ? "slow_query_log is OFF, or log_output is NONE." : `From ${from}.`);
     } catch { /* the other request says so */ }
   }
   setTimeout(everyTenSeconds, 10000);

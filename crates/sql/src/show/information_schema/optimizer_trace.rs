@@ -24,6 +24,6 @@ virtual_table! {
         QUERY: varchar(65535) not null default "" => text(&it.query),
         TRACE: varchar(65535) not null default "" => text(&it.trace),
         MISSING_BYTES_BEYOND_MAX_MEM_SIZE: int not null default "" => int(it.missing),
-        INSUFFICIENT_PRIVILEGES: bool not null default "" => Value::Int(0),
+        INSUFFICIENT_PRIVILEGES: bool not null default "" => Value::Int(it.is_hidden.into()),
     }
 }
