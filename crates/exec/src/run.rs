@@ -189,7 +189,7 @@ fn end_wait_stage(
 
 /// Takes the metadata locks of the plan's tables. If one of them is redefined meanwhile, the plan is made
 /// anew: that must be before the client is told of columns, which it is told once.
-async fn use_tables(cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
+pub async fn use_tables(cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
     let Some(plan) = cx.execution.plan.clone() else { return Ok(()) };
     for table in &plan.tables {
         drive(cx, |cx| match cx.execution.transaction.as_mut() {

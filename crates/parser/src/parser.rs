@@ -69,6 +69,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) placeholders: u32,
     /// In ON DUPLICATE KEY UPDATE.
     on_duplicate: bool,
+    /// RETURNING may follow what is being read.
+    may_return: bool,
     /// What has been read that is deprecated, in order.
     pub(crate) deprecated: Vec<Deprecated>,
     /// The hints that have been read, in order.
@@ -111,6 +113,7 @@ impl<'a> Parser<'a> {
             height: 0,
             placeholders: 0,
             on_duplicate: false,
+            may_return: false,
             deprecated: Vec::new(),
             hints: Vec::new(),
             blocks: 0,

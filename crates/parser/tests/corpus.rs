@@ -20,7 +20,6 @@ const REJECTED: &[(&str, &str)] = &[
     ("SELECT a := 1", "only user variables can be assigned to"),
     ("SELECT count (*)", "without IGNORE_SPACE, COUNT is a name unless its parenthesis follows at once"),
     ("IDENTIFIED BY <secret>", "the general log hides passwords"),
-    (" RETURNING ", "MariaDB's"),
 ];
 
 fn reason(statement: &str) -> Option<&'static str> {

@@ -55,6 +55,9 @@ fn the_text_from_the_offending_token_on() {
         ("GRANT SELECT ON t", "near '' at line 1"),
         ("SELECT * FROM t LIMIT -1", "near '-1' at line 1"),
         ("SELECT * FROM t LIMIT 1.5", "near '1.5' at line 1"),
+        ("SELECT 1 RETURNING 2", "near '2' at line 1"),
+        ("DELETE t FROM t RETURNING a", "near 'a' at line 1"),
+        ("UPDATE t, s SET a = 1 RETURNING a", "near 'RETURNING a' at line 1"),
     ] {
         assert_eq!(near(text), expect, "{text}");
     }

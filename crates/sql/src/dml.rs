@@ -6,6 +6,7 @@
 //! | [`insert`] | INSERT and REPLACE |
 //! | [`change`] | UPDATE and DELETE |
 //! | [`foreign`] | foreign keys |
+//! | `returning` | RETURNING |
 //! | `through` | changes of rows through views |
 //! | `instrument` | what may be changed of performance_schema |
 //! | [`load`], `outfile` | LOAD DATA; SELECT ... INTO OUTFILE |
@@ -21,6 +22,7 @@ pub mod insert;
 pub(crate) mod instrument;
 pub mod load;
 mod outfile;
+pub(crate) mod returning;
 pub mod store;
 mod through;
 

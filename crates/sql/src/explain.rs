@@ -255,7 +255,7 @@ impl Sql {
                 Ok(true)
             }
             Explained::Change(plan) if !plan.is_of_one_table() => {
-                Box::pin(self.change(session, plan, parameters)).await?;
+                Box::pin(self.change(session, plan, parameters, &mut Discarded)).await?;
                 Ok(true)
             }
             Explained::Change(_) | Explained::Insert(_) => Ok(false),

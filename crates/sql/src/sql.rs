@@ -290,9 +290,9 @@ impl Sql {
                         session.check_branch_for(plan)?;
                         plan.query.as_ref().map_or(Vec::new(), |query| query.columns.to_vec())
                     }
-                    Some(CachedStatement::Insert(_) | CachedStatement::Change(_)) => {
+                    Some(planned) => {
                         session.check_branch()?;
-                        Vec::new()
+                        planned.returning().map_or(Vec::new(), |returning| returning.columns().to_vec())
                     }
                     None => self.listing_columns(session, statement),
                 }
@@ -513,8 +513,8 @@ impl Sql {
                 let (into, trial) = (into.as_ref(), trial.as_deref());
                 self.select(session, plan, (into, trial), parameters, sink).await
             }
-            Some(CachedStatement::Insert(plan)) => self.insert(session, plan, parameters).await,
-            Some(CachedStatement::Change(plan)) => self.change(session, plan, parameters).await,
+            Some(CachedStatement::Insert(plan)) => self.insert(session, plan, parameters, sink).await,
+            Some(CachedStatement::Change(plan)) => self.change(session, plan, parameters, sink).await,
             None => Box::pin(self.other(session, statement, parameters, sink)).await,
         }
     }

@@ -1,6 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE, LOAD DATA, CALL, HANDLER.
 
-use super::{ColumnName, Expr, Limit, Name, ObjectName, OrderItem, Query, TableReference, With};
+use super::{ColumnName, Expr, Limit, Name, ObjectName, OrderItem, Query, SelectItem, TableReference, With};
 
 /// INSERT and REPLACE.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Insert {
     pub row_alias: Option<RowAlias>,
     /// ON DUPLICATE KEY UPDATE.
     pub on_duplicate: Vec<ColumnAssignment>,
+    /// RETURNING, as in MariaDB; empty without it.
+    pub returning: Vec<SelectItem>,
 }
 
 /// Priorities of INSERT.
@@ -79,6 +81,8 @@ pub struct Update {
     pub order_by: Vec<OrderItem>,
     /// LIMIT count, with one table only.
     pub limit: Option<Limit>,
+    /// RETURNING, with one table only; empty without it.
+    pub returning: Vec<SelectItem>,
 }
 
 /// DELETE.
@@ -100,6 +104,8 @@ pub struct Delete {
     pub order_by: Vec<OrderItem>,
     /// LIMIT count; single-table only.
     pub limit: Option<Limit>,
+    /// RETURNING; single-table only, empty without it.
+    pub returning: Vec<SelectItem>,
 }
 
 /// What DELETE deletes from.

@@ -4,8 +4,8 @@
 //!
 //! * Only SELECT, INSERT, REPLACE, UPDATE, DELETE and WITH have keys.
 //! * In WHERE, ON, VALUES, SET, ON DUPLICATE KEY UPDATE and LIMIT constants become parameters. In select
-//!   lists
-//!   they stay, in subqueries too and with the space around them: they name columns and give them their types. In GROUP BY and ORDER BY they are positions.
+//!   lists, that of RETURNING among them, they stay, in subqueries too and with the space around them: they
+//!   name columns and give them their types. In GROUP BY and ORDER BY they are positions.
 //! * In HAVING they stay as well: whether an expression there is one of GROUP BY, or an aggregate the same as
 //!   one of the
 //!   select list, depends on their values, and two parameters are never the same expression.
@@ -546,6 +546,8 @@ impl<'k, 't> Reader<'k, 't> {
             Keyword::WHERE | Keyword::ON | Keyword::LIMIT | Keyword::SET => {
                 (frame.open, frame.names) = (true, false)
             }
+            // A select list, too.
+            Keyword::RETURNING => (frame.open, frame.names) = (false, true),
             // Elsewhere they are a column or a function.
             Keyword::VALUES | Keyword::VALUE if self.inserting => frame.open = true,
             Keyword::FROM

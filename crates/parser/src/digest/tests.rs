@@ -170,9 +170,14 @@ fn constants_that_a_plan_depends_on_stay() {
         "SELECT a FROM t WHERE CURRENT_DATE = b",
         "SELECT a FROM t WHERE b IN (SELECT 5 FROM u)",
         "SELECT a INTO OUTFILE 'x' FIELDS TERMINATED BY ',' FROM t",
+        "DELETE FROM t RETURNING a  +  1, 'x', (SELECT b FROM s WHERE c = 2)",
     ] {
         assert_eq!(key(text), format!("{text} []"));
     }
+    assert_eq!(
+        key("INSERT INTO t VALUES (1, 'x') ON DUPLICATE KEY UPDATE a = 2 RETURNING 3, b"),
+        "INSERT INTO t VALUES (?, ?) ON DUPLICATE KEY UPDATE a = ? RETURNING 3, b [1; 'x'; 2]"
+    );
     assert_eq!(
         key("SELECT a FROM t WHERE CURRENT_DATE -5 > b"),
         "SELECT a FROM t WHERE CURRENT_DATE -? > b [5]"

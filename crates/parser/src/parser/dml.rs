@@ -4,9 +4,41 @@ use super::{Parsed, Parser};
 use crate::Deprecated;
 use crate::ast::{
     ColumnAssignment, ColumnName, Delete, DeleteTarget, Expr, Insert, InsertPriority, InsertSource,
-    ObjectName, RowAlias, Statement, TableReference, Update, With,
+    ObjectName, RowAlias, SelectItem, Statement, TableReference, Update, With,
 };
 use crate::lexer::{Keyword, TokenKind};
+
+/// Keywords that can follow an alias in a select list or in FROM.
+const FOLLOW_ALIASES: [Keyword; 28] = [
+    Keyword::FROM,
+    Keyword::INTO,
+    Keyword::WHERE,
+    Keyword::GROUP,
+    Keyword::HAVING,
+    Keyword::ORDER,
+    Keyword::LIMIT,
+    Keyword::WINDOW,
+    Keyword::UNION,
+    Keyword::EXCEPT,
+    Keyword::INTERSECT,
+    Keyword::FOR,
+    Keyword::LOCK,
+    Keyword::ON,
+    Keyword::USING,
+    Keyword::JOIN,
+    Keyword::INNER,
+    Keyword::CROSS,
+    Keyword::LEFT,
+    Keyword::RIGHT,
+    Keyword::NATURAL,
+    Keyword::STRAIGHT_JOIN,
+    Keyword::USE,
+    Keyword::FORCE,
+    Keyword::IGNORE,
+    Keyword::PARTITION,
+    Keyword::SET,
+    Keyword::RETURNING,
+];
 
 impl Parser<'_> {
     /// WITH before SELECT, UPDATE or DELETE.
@@ -39,6 +71,7 @@ impl Parser<'_> {
             source: InsertSource::Values(Vec::new()),
             row_alias: None,
             on_duplicate: Vec::new(),
+            returning: Vec::new(),
         };
         if self.accept(Keyword::SET) {
             let mut row = Vec::new();
@@ -49,13 +82,18 @@ impl Parser<'_> {
             insert.source = InsertSource::Values(vec![row]);
             insert.row_alias = self.optional_row_alias(replace)?;
         } else {
-            self.insert_source(&mut insert)?;
+            let around = std::mem::replace(&mut self.may_return, true);
+            let source = self.insert_source(&mut insert);
+            self.may_return = around;
+            source?;
         }
         if !replace && self.accept(Keyword::ON) {
             self.expect_all(&[Keyword::DUPLICATE, Keyword::KEY, Keyword::UPDATE])?;
             self.on_duplicate = true;
             insert.on_duplicate = self.list(Self::column_assignment)?;
+            self.on_duplicate = false;
         }
+        insert.returning = self.optional_returning()?;
         Ok(Statement::Insert(Box::new(insert)))
     }
 
@@ -137,8 +175,33 @@ impl Parser<'_> {
         let filter = self.optional_where()?;
         let order_by = self.optional_order_by()?;
         let limit = self.optional_row_count()?;
-        let update = Update { with, low_priority, ignore, tables, assignments, filter, order_by, limit };
+        let returning = match tables.as_slice() {
+            [TableReference::Table(_)] => self.optional_returning()?,
+            _ => Vec::new(),
+        };
+        let update =
+            Update { with, low_priority, ignore, tables, assignments, filter, order_by, limit, returning };
         Ok(Statement::Update(Box::new(update)))
+    }
+
+    /// `[RETURNING items]`.
+    fn optional_returning(&mut self) -> Parsed<Vec<SelectItem>> {
+        if self.accept(Keyword::RETURNING) { self.select_items() } else { Ok(Vec::new()) }
+    }
+
+    /// Whether RETURNING stands here as a clause, where an alias may stand. MySQL has no such clause, and the
+    /// word is not reserved: it is an alias where what follows it can follow one.
+    pub(super) fn begins_returning(&self) -> bool {
+        if !self.may_return || self.token.keyword != Keyword::RETURNING {
+            return false;
+        }
+        let next = self.peek();
+        let ends = match next.kind {
+            TokenKind::End => true,
+            TokenKind::Symbol(symbol) => matches!(symbol, b',' | b')' | b';'),
+            _ => false,
+        };
+        !ends && !FOLLOW_ALIASES.contains(&next.keyword)
     }
 
     pub(super) fn optional_where(&mut self) -> Parsed<Option<Expr>> {
@@ -162,11 +225,13 @@ impl Parser<'_> {
         }
         let target = self.delete_target()?;
         let filter = self.optional_where()?;
-        let (order_by, limit) = match target {
-            DeleteTarget::Single(_) => (self.optional_order_by()?, self.optional_row_count()?),
-            DeleteTarget::Multi { .. } => (Vec::new(), None),
+        let (order_by, limit, returning) = match target {
+            DeleteTarget::Single(_) => {
+                (self.optional_order_by()?, self.optional_row_count()?, self.optional_returning()?)
+            }
+            DeleteTarget::Multi { .. } => (Vec::new(), None, Vec::new()),
         };
-        let delete = Delete { with, low_priority, quick, ignore, target, filter, order_by, limit };
+        let delete = Delete { with, low_priority, quick, ignore, target, filter, order_by, limit, returning };
         Ok(Statement::Delete(Box::new(delete)))
     }
 
@@ -187,7 +252,10 @@ impl Parser<'_> {
         }
         self.check_table_name(&first);
         let mut table = crate::ast::TableFactor { name: first, ..Default::default() };
-        table.alias = self.optional_table_alias()?;
+        let around = std::mem::replace(&mut self.may_return, true);
+        let alias = self.optional_table_alias();
+        self.may_return = around;
+        table.alias = alias?;
         table.partitions = self.optional_partitions()?;
         Ok(DeleteTarget::Single(TableReference::Table(table)))
     }

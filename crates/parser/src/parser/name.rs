@@ -127,6 +127,9 @@ impl Parser<'_> {
 
     /// `[AS] alias`: a name or a string.
     pub(super) fn optional_alias(&mut self) -> Parsed<Option<Name>> {
+        if self.begins_returning() {
+            return Ok(None);
+        }
         if self.accept(Keyword::AS) || self.is_name() || self.is_kind(TokenKind::String) {
             return Ok(Some(self.name_or_string()?));
         }

@@ -353,7 +353,7 @@ impl Parser<'_> {
     }
 
     /// The select list; a lone `*` can only be the first item.
-    fn select_items(&mut self) -> Parsed<Vec<SelectItem>> {
+    pub(super) fn select_items(&mut self) -> Parsed<Vec<SelectItem>> {
         let first = if self.accept_symbol(b'*') { SelectItem::Wildcard } else { self.select_item()? };
         let mut items = vec![first];
         while self.accept_symbol(b',') {

@@ -167,6 +167,14 @@ impl Parser<'_> {
     }
 
     pub(super) fn optional_table_alias(&mut self) -> Parsed<Option<Name>> {
+        if self.begins_returning() {
+            return Ok(None);
+        }
+        self.optional_derived_alias()
+    }
+
+    /// The alias of a derived table, which it cannot do without: RETURNING is one there.
+    fn optional_derived_alias(&mut self) -> Parsed<Option<Name>> {
         if self.accept(Keyword::AS) || self.is_name() { Ok(Some(self.name()?)) } else { Ok(None) }
     }
 
@@ -247,7 +255,7 @@ impl Parser<'_> {
         if query.into.is_some() {
             return self.fail();
         }
-        let alias = self.optional_table_alias()?;
+        let alias = self.optional_derived_alias()?;
         let columns = if alias.is_some() { self.optional_names()? } else { Vec::new() };
         Ok(DerivedTable { lateral, query, alias, columns })
     }

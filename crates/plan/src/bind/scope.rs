@@ -28,6 +28,7 @@ pub enum Clause {
     Group,
     Having,
     Order,
+    Returning,
 }
 
 impl Clause {
@@ -40,6 +41,8 @@ impl Clause {
             Clause::Group => "group statement",
             Clause::Having => "having clause",
             Clause::Order => "order clause",
+            // As MariaDB names it, whose clause it is.
+            Clause::Returning => "RETURNING",
         }
     }
 }

@@ -399,6 +399,15 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Binds the list of RETURNING over the tables of the innermost scope: its expressions, and what the client
+    /// is told of each.
+    pub fn returning(&mut self, items: &[SelectItem]) -> SqlResult<(Vec<Expr>, Vec<ColumnMeta>)> {
+        self.scope().clause = Clause::Returning;
+        let columns = self.items(items)?;
+        let items = std::mem::take(&mut self.scope().items).into_iter();
+        Ok((items.map(|(_, expr)| member_itself(expr)).collect(), columns))
+    }
+
     /// Binds the select list; gives what the client is told of each column.
     fn items(&mut self, items: &[SelectItem]) -> SqlResult<Vec<ColumnMeta>> {
         let mut columns = Vec::with_capacity(items.len());

@@ -8,6 +8,7 @@ use palisade_engine::TableName;
 use palisade_parser::Deprecated;
 use palisade_parser::ast::{self, Statement};
 use palisade_plan::bind::Binder;
+use palisade_session::sink::Collected;
 
 use super::{Definer, column, types};
 use crate::dml::insert::bind_insert;
@@ -90,6 +91,7 @@ impl Sql {
             source: ast::InsertSource::Query(query.clone()),
             row_alias: None,
             on_duplicate: Vec::new(),
+            returning: Vec::new(),
         };
         let filled = self.fill(session, &insert, parameters).await;
         if filled.is_err() {
@@ -112,7 +114,7 @@ impl Sql {
             bind_insert(binder, insert)
         };
         let plan = self.bound(session, parameters, bind).await?;
-        self.insert(session, &plan, parameters).await
+        self.insert(session, &plan, parameters, &mut Collected::default()).await
     }
 }
 

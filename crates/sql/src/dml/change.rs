@@ -24,8 +24,9 @@ use palisade_plan::purpose::Purpose;
 use super::Changes;
 use super::foreign::Family;
 use super::insert::Cell;
+use super::returning::{Returned, Returning};
 use crate::sql::Sql;
-use crate::{Completion, Session, SqlResult};
+use crate::{Completion, ResultSink, Session, SqlResult};
 use run::ChangeRun;
 
 pub(crate) use plan::{bind_delete, bind_update};
@@ -42,12 +43,19 @@ pub struct ChangePlan {
     /// Rows are found before any is changed.
     collect: bool,
     is_update: bool,
+    /// RETURNING; of a statement with one target.
+    returning: Option<Box<Returning>>,
 }
 
 impl ChangePlan {
     /// What finds the rows.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// RETURNING.
+    pub(crate) fn returning(&self) -> Option<&Returning> {
+        self.returning.as_deref()
     }
 
     /// Whether the statement names one table, not a join.
@@ -79,12 +87,17 @@ impl Sql {
         session: &mut Session,
         plan: &ChangePlan,
         parameters: &[Value],
+        sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let mut run = ChangeRun::new(plan);
+        let mut run = ChangeRun::new(plan, Returned::of(plan.returning(), sink));
         let is_temporary = plan.targets.iter().all(|target| target.table.is_temporary());
         let changes = Changes { plan: &plan.plan, ignore: plan.ignore, is_temporary };
         self.change_rows(session, changes, parameters, async |cx| run.all(cx).await).await?;
         let (matched, changed) = (run.matched, run.changed);
+        if let Some(returned) = run.returned {
+            session.state.found_rows = returned.sent();
+            return Ok(Completion::of_rows());
+        }
         if !plan.is_update {
             return Ok(Completion { affected_rows: changed, ..Completion::default() });
         }

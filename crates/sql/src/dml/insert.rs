@@ -22,8 +22,9 @@ use palisade_plan::bind::row_rules::RowRules;
 
 use super::Changes;
 use super::foreign::Family;
+use super::returning::{Returned, Returning};
 use crate::sql::Sql;
-use crate::{Completion, Session, SqlResult};
+use crate::{Completion, ResultSink, Session, SqlResult};
 
 pub(super) use numbers::note_given;
 pub(crate) use plan::bind_insert;
@@ -67,12 +68,18 @@ pub struct InsertPlan {
     reads_row: bool,
     /// The query reads the table itself: its rows are read before any is inserted.
     buffered: bool,
+    returning: Option<Box<Returning>>,
 }
 
 impl InsertPlan {
     /// What its expressions run on, and what finds the rows, if a query does.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// RETURNING.
+    pub(crate) fn returning(&self) -> Option<&Returning> {
+        self.returning.as_deref()
     }
 }
 
@@ -82,20 +89,26 @@ impl Sql {
         session: &mut Session,
         plan: &InsertPlan,
         parameters: &[Value],
+        sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         let rows = match plan.plan.query {
             None => RowsToCome::Known(plan.rows.len() as u64),
             Some(_) => RowsToCome::Unknown,
         };
         let mut run = InsertRun::new(plan, rows);
+        run.returned = Returned::of(plan.returning(), sink);
         let is_temporary = plan.table.is_temporary();
         let changes = Changes { plan: &plan.plan, ignore: plan.ignore, is_temporary };
         self.change_rows(session, changes, parameters, async |cx| run.all(cx).await).await?;
-        let InsertRun { affected, numbers, .. } = run;
+        let InsertRun { affected, numbers, returned, .. } = run;
         let records = run.records - run.refused;
         let duplicates = if plan.ignore { records - run.written } else { run.duplicates };
         if let Some(generated) = numbers.generated {
             session.state.last_insert_id = generated;
+        }
+        if let Some(returned) = returned {
+            session.state.found_rows = returned.sent();
+            return Ok(Completion::of_rows());
         }
         let info = if plan.rows.len() > 1 || plan.plan.query.is_some() {
             format!(

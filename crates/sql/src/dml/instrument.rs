@@ -99,6 +99,15 @@ impl Sql {
         let Some(name) = target(session, statement) else {
             return Err(not_supported(statement.name()));
         };
+        let returns = match statement {
+            Statement::Insert(insert) => !insert.returning.is_empty(),
+            Statement::Update(update) => !update.returning.is_empty(),
+            Statement::Delete(delete) => !delete.returning.is_empty(),
+            _ => false,
+        };
+        if returns {
+            return Err(not_supported("RETURNING of a table of performance_schema"));
+        }
         let table = information_schema::find_virtual(&**self.host(), PERFORMANCE_SCHEMA, &name.name)
             .ok_or_else(|| mysql_error!(ER_NO_SUCH_TABLE, PERFORMANCE_SCHEMA, name.name))?;
         let (kind, access, verb) = match statement {

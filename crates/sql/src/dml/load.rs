@@ -104,6 +104,7 @@ impl Sql {
             source: InsertSource::Values(vec![row]),
             row_alias: None,
             on_duplicate: Vec::new(),
+            returning: Vec::new(),
         };
         let plan = bind_insert(binder, &insert)?;
         let source = match load.local {

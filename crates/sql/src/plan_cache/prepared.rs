@@ -19,6 +19,7 @@ use palisade_plan::Plan;
 use smallvec::SmallVec;
 
 use crate::Session;
+use crate::dml::returning::Returning;
 use crate::stability::Trial;
 use palisade_expr::session_variables::OptimizerSwitches;
 
@@ -73,6 +74,15 @@ impl CachedStatement {
             CachedStatement::Query(plan, ..) => plan,
             CachedStatement::Insert(insert) => insert.plan(),
             CachedStatement::Change(change) => change.plan(),
+        }
+    }
+
+    /// RETURNING of a change of rows.
+    pub(crate) fn returning(&self) -> Option<&Returning> {
+        match self {
+            CachedStatement::Query(..) => None,
+            CachedStatement::Insert(insert) => insert.returning(),
+            CachedStatement::Change(change) => change.returning(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_engine::{ReadMode, Table};
+use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, DeleteTarget, TableReference};
@@ -22,6 +23,7 @@ use palisade_session::locked_tables::BELOW_VIEW;
 use super::{ChangePlan, Target};
 use crate::dml::foreign::family;
 use crate::dml::insert::{Cell, refuse_generated, target_column, written_cell};
+use crate::dml::returning::Returning;
 use crate::dml::through::view_checks;
 use crate::{Access, SqlResult};
 
@@ -31,6 +33,7 @@ struct Clauses<'s> {
     order_by: &'s [ast::OrderItem],
     limit: Option<&'s ast::Limit>,
     ignore: bool,
+    returning: &'s [ast::SelectItem],
     /// It names one table, not a join.
     single: bool,
 }
@@ -46,7 +49,8 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
     }
     binder.read_mode = ReadMode::Change;
     binder.scopes.push(Scope { block: 1, ..Scope::default() });
-    let blind = single && update.filter.is_none() && update.order_by.is_empty();
+    let blind =
+        single && update.filter.is_none() && update.order_by.is_empty() && update.returning.is_empty();
     binder.blind = blind;
     if let [TableReference::Table(factor)] = update.tables.as_slice() {
         let schema = binder.schema_of(&factor.name)?;
@@ -73,6 +77,7 @@ pub fn bind_update(mut binder: Binder<'_>, update: &ast::Update) -> SqlResult<Ch
         order_by: &update.order_by,
         limit: update.limit.as_ref(),
         ignore: update.ignore,
+        returning: &update.returning,
         single,
     };
     finish_change(binder, tree, targets, clauses)
@@ -149,7 +154,8 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
     binder.scopes.push(Scope { block: 1, ..Scope::default() });
     let (tree, names, single) = match &delete.target {
         DeleteTarget::Single(reference) => {
-            binder.blind = delete.filter.is_none() && delete.order_by.is_empty();
+            binder.blind =
+                delete.filter.is_none() && delete.order_by.is_empty() && delete.returning.is_empty();
             if let TableReference::Table(factor) = reference {
                 let schema = binder.schema_of(&factor.name)?;
                 binder.accesses(&schema, &factor.name.name, Access::Delete)?;
@@ -197,6 +203,7 @@ pub fn bind_delete(mut binder: Binder<'_>, delete: &ast::Delete) -> SqlResult<Ch
         order_by: &delete.order_by,
         limit: delete.limit.as_ref(),
         ignore: delete.ignore,
+        returning: &delete.returning,
         single,
     };
     finish_change(binder, tree, targets, clauses)
@@ -267,7 +274,7 @@ fn finish_change(
     mut targets: Vec<Target>,
     clauses: Clauses<'_>,
 ) -> SqlResult<ChangePlan> {
-    let Clauses { filter, order_by, limit, ignore, single } = clauses;
+    let Clauses { filter, order_by, limit, ignore, returning, single } = clauses;
     let is_update = targets.iter().any(|target| !target.assignments.is_empty());
     if !single {
         let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
@@ -282,6 +289,14 @@ fn finish_change(
     binder.scope().clause = Clause::Order;
     let keys = binder.order_keys(order_by)?;
     let limit = binder.limit(limit)?;
+    let returning = match targets.as_slice() {
+        [target] => {
+            let table = target.table.clone();
+            Returning::bind(&mut binder, returning, (&table, &table.name))?
+        }
+        _ if returning.is_empty() => None,
+        _ => return Err(not_supported("RETURNING of a statement that changes several tables")),
+    };
     let scope = binder.take_scope()?;
     for target in &targets {
         let source = scope.view_over(target.slot).or_else(|| scope.table_in(target.slot));
@@ -329,7 +344,8 @@ fn finish_change(
             let [from, rest] = Writer::new(subqueries).change(&tree, &conditions, &order);
             let writer = Writer::new(subqueries);
             let head = head_of(&targets, &sources, (is_update, ignore, single), (&from, &writer));
-            told = Some(head + &rest);
+            let returned = returning.as_ref().map(|returning| returning.written(&writer));
+            told = Some(head + &rest + &returned.unwrap_or_default());
         }
         if let (Some(order), Some(limit)) = (&mut joining.order, &limit) {
             order.limit = planner.rows_of_limit(limit);
@@ -380,7 +396,7 @@ fn finish_change(
         told.text = text;
     }
     let plan = Arc::new(plan);
-    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
+    Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update, returning })
 }
 
 /// What an UPDATE or DELETE changes, as EXPLAIN writes it: all before WHERE.

@@ -23,6 +23,7 @@ use super::{ChangePlan, Target};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given};
+use crate::dml::returning::Returned;
 use crate::dml::store::{duplicate_entry, encode_row};
 use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlError, SqlResult};
@@ -39,6 +40,10 @@ pub struct ChangeRun<'p> {
     /// The row being changed.
     bytes: Vec<u8>,
     new: Vec<u8>,
+    /// IGNORE has passed over the row.
+    is_passed_over: bool,
+    /// Where RETURNING sends its rows.
+    pub returned: Option<Box<Returned<'p>>>,
 }
 
 /// Counts a row that was changed.
@@ -52,7 +57,7 @@ fn count(cx: &mut ExecContext<'_, '_>, plan: &ChangePlan, target: &Target) {
 }
 
 impl<'p> ChangeRun<'p> {
-    pub fn new(plan: &'p ChangePlan) -> ChangeRun<'p> {
+    pub fn new(plan: &'p ChangePlan, returned: Option<Box<Returned<'p>>>) -> ChangeRun<'p> {
         ChangeRun {
             plan,
             matched: 0,
@@ -61,6 +66,8 @@ impl<'p> ChangeRun<'p> {
             originals: HashMap::new(),
             bytes: Vec::new(),
             new: Vec::new(),
+            is_passed_over: false,
+            returned,
         }
     }
 
@@ -72,6 +79,9 @@ impl<'p> ChangeRun<'p> {
             .query
             .as_ref()
             .ok_or_else(|| SqlError::internal("a change without a query for its rows"))?;
+        if let Some(returned) = &mut self.returned {
+            Box::pin(returned.begin(cx)).await?;
+        }
         let mut state = State::new(&query.root);
         if !plan.collect {
             let target = plan.targets.at(0)?;
@@ -161,7 +171,9 @@ impl<'p> ChangeRun<'p> {
             }
             match outcome? {
                 // Matched is locked, changed or not.
-                None if locked || self.hold(cx, &table, stamp).await? => return Ok(()),
+                None if locked || self.hold(cx, &table, stamp).await? => {
+                    return self.give(cx, target, (&table, stamp), false).await;
+                }
                 None | Some(UpdateOutcome::Changed) => {}
                 Some(UpdateOutcome::Done) => {
                     self.changed += 1;
@@ -172,7 +184,7 @@ impl<'p> ChangeRun<'p> {
                         self.originals.entry(key).or_insert_with(original);
                     }
                     count(cx, plan, target);
-                    return Ok(());
+                    return self.give(cx, target, (&table, stamp), plan.is_update).await;
                 }
             }
             // Someone was faster: look at the row again, and queue for it with all others that want it.
@@ -237,6 +249,7 @@ impl<'p> ChangeRun<'p> {
             Err(violation) if self.plan.ignore && is_violation(&violation) => {
                 drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
                 cx.session.warnings.warn(violation);
+                self.is_passed_over = true;
                 Ok(None)
             }
             outcome => outcome,
@@ -282,6 +295,7 @@ impl<'p> ChangeRun<'p> {
                 .map(|column| new_value(&old, &assigned, column).to_owned())
                 .collect();
             if !Box::pin(self.follow_rules(cx, target, table, &mut all)).await? {
+                self.is_passed_over = true;
                 return Ok(None);
             }
             for ((place, value), column) in all.into_iter().enumerate().zip(&table.columns) {
@@ -336,6 +350,7 @@ impl<'p> ChangeRun<'p> {
                     return Err(error);
                 }
                 cx.session.warnings.warn(error);
+                self.is_passed_over = true;
                 Ok(None)
             }
         }
@@ -343,6 +358,27 @@ impl<'p> ChangeRun<'p> {
 }
 
 impl ChangeRun<'_> {
+    /// The row in `self.bytes` has been looked after, and is what `self.new` says if it is `updated`: it is sent, if
+    /// the statement returns its rows.
+    #[inline]
+    async fn give(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        target: &Target,
+        (table, stamp): (&Arc<Table>, RowStamp),
+        updated: bool,
+    ) -> SqlResult<()> {
+        let is_passed_over = std::mem::take(&mut self.is_passed_over);
+        match &mut self.returned {
+            Some(returned) if !is_passed_over => {
+                let bytes = if updated { self.new.clone() } else { self.bytes.clone() };
+                let row = Slot::Row { table: table.clone(), bytes, stamp };
+                Box::pin(returned.row(cx, target.slot, row)).await
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Computes the generated columns of a row and checks it; false if IGNORE skips it. Apart from `update`, whose rows
     /// mostly have no rules, so that its future stays small.
     async fn follow_rules(

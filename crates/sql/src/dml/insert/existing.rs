@@ -167,7 +167,7 @@ impl InsertRun<'_> {
             let changed = plan.updates.iter().any(|(column, _)| new.get(*column) != old.get(*column));
             if !changed {
                 self.affected += u64::from(cx.execution.counts_found_rows);
-                return Ok(true);
+                return self.give(cx, new).await.map(|()| true);
             }
             if (plan.rules.generates() || plan.rules.checks())
                 && !Box::pin(self.follow_rules(cx, &mut new, number)).await?
@@ -205,7 +205,7 @@ impl InsertRun<'_> {
                             note_given(cx, table, new.at(column)?).await?;
                         }
                     }
-                    return Ok(true);
+                    return self.give(cx, new).await.map(|()| true);
                 }
                 Ok(UpdateOutcome::Changed) => {}
                 Err(index) => {

@@ -23,6 +23,7 @@ use palisade_session::locked_tables::BELOW_VIEW;
 
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::family;
+use crate::dml::returning::Returning;
 use crate::dml::through::{Inserted, view_checks};
 use crate::{Access, SqlResult};
 
@@ -121,6 +122,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
             query = Some(planned);
         }
     }
+    let own_sources = binder.scope().sources.len();
     // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.
     binder.scope().inserted = Some(inserted);
     if let Some(alias) = &insert.row_alias {
@@ -159,6 +161,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     if query.is_none() {
         binder.refuse_own_reads(&table, &table.name)?;
     }
+    let returning = bind_returning(&mut binder, insert, (&schema, &table), (existing, own_sources))?;
     binder.scopes.pop();
     let given = match &mut query {
         Some(query) if !source_slots.is_empty() => {
@@ -168,7 +171,11 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     };
     let purpose = Purpose::Insert { is_replace: insert.replace, table: table.name.clone() };
     let head = binder.notes.then(|| head_of(insert, &table, &rows, &Writer::new(&binder.subqueries)));
-    let tail = binder.notes.then(|| tail_of(&table, &updates, &Writer::new(&binder.subqueries)));
+    let tail = binder.notes.then(|| {
+        let writer = Writer::new(&binder.subqueries);
+        let returned = returning.as_ref().map(|returning| returning.written(&writer));
+        tail_of(&table, &updates, &writer) + &returned.unwrap_or_default()
+    });
     let mut plan = Plan { purpose, ..binder.finish(query)? };
     if let (Some(told), Some(head), Some(tail)) = (&mut plan.told, head, tail) {
         told.text = head + &told.text + &tail;
@@ -190,7 +197,27 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
         ignore: insert.ignore,
         reads_row,
         buffered,
+        returning,
     })
+}
+
+/// Binds RETURNING, which sees the first sources of the scope, the statement's own, and asks for the right to
+/// read them.
+fn bind_returning(
+    binder: &mut Binder<'_>,
+    insert: &ast::Insert,
+    (schema, table): (&str, &Arc<Table>),
+    (existing, own_sources): (usize, usize),
+) -> SqlResult<Option<Box<Returning>>> {
+    if insert.returning.is_empty() {
+        return Ok(None);
+    }
+    let scope = binder.scope();
+    scope.sources.truncate(own_sources);
+    scope.inserted = None;
+    binder.accesses(schema, &insert.table.name, Access::Read)?;
+    binder.changes(existing, Access::Read, true)?;
+    Returning::bind(binder, &insert.returning, (table, &insert.table.name))
 }
 
 /// The view that an INSERT names, if it names one, bound in place.

@@ -21,6 +21,7 @@ use super::existing::Replaced;
 use super::numbers::{Numbers, numbered};
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::is_violation;
+use crate::dml::returning::Returned;
 use crate::dml::store::{duplicate_entry, encode_row, value_in};
 use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlResult};
@@ -37,6 +38,8 @@ pub(in crate::dml) struct InsertRun<'p> {
     pub(in crate::dml) refused: u64,
     pub(in crate::dml) numbers: Numbers,
     pub(super) encoded: Vec<u8>,
+    /// Where RETURNING sends its rows.
+    pub(super) returned: Option<Box<Returned<'p>>>,
 }
 
 /// Where a value that is stored comes from.
@@ -59,6 +62,7 @@ impl<'p> InsertRun<'p> {
             refused: 0,
             numbers: Numbers::new(rows),
             encoded: Vec::new(),
+            returned: None,
         }
     }
 
@@ -119,6 +123,9 @@ impl<'p> InsertRun<'p> {
     pub(super) async fn all(&mut self, cx: &mut ExecContext<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
         plan.table.usage().count_use(TableAccess::Write);
+        if let Some(returned) = &mut self.returned {
+            Box::pin(returned.begin(cx)).await?;
+        }
         let Some(query) = &plan.plan.query else {
             let total = plan.rows.len() as u64;
             for (number, cells) in plan.rows.iter().enumerate() {
@@ -395,7 +402,7 @@ impl<'p> InsertRun<'p> {
                 self.affected += 1;
                 self.written += 1;
                 self.numbers.taken(generated);
-                return Ok(());
+                return self.give(cx, values).await;
             };
             if plan.replace {
                 match self.delete_existing(cx, &values, index).await? {
@@ -408,11 +415,11 @@ impl<'p> InsertRun<'p> {
                         self.affected += 2;
                         self.duplicates += 1;
                         self.numbers.taken(generated);
-                        return Ok(());
+                        return self.give(cx, values).await;
                     }
                     Replaced::Same => {
                         self.affected += 1;
-                        return Ok(());
+                        return self.give(cx, values).await;
                     }
                 }
                 continue;
@@ -437,6 +444,15 @@ impl<'p> InsertRun<'p> {
                 return Ok(());
             }
             return Err(error);
+        }
+    }
+
+    /// A row of these values is there now: it is sent, if the statement returns its rows.
+    #[inline]
+    pub(super) async fn give(&mut self, cx: &mut ExecContext<'_, '_>, values: Vec<Value>) -> SqlResult<()> {
+        match &mut self.returned {
+            Some(returned) => Box::pin(returned.values(cx, self.plan.existing, values)).await,
+            None => Ok(()),
         }
     }
 
