@@ -13,6 +13,7 @@
 
 mod binary;
 mod check;
+mod versions;
 mod view;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use palisade_base::{PageNo, SpaceId};
 
 pub use binary::{DescriptorError, FORMAT_VERSION};
 pub use check::{MAX_COLUMNS, MAX_INDEX_PARTS};
+pub use versions::{MAX_ROW_VERSIONS, RowVersions};
 pub use view::{ViewAlgorithm, ViewCheck, ViewDef};
 
 use crate::collation::CollationId;
@@ -299,6 +301,8 @@ pub struct TableDef {
     pub indexes: Vec<Index>,
     /// Columns that old rows still carry.
     pub dropped: Vec<DroppedColumn>,
+    /// How often columns came or went while the rows stayed as they were.
+    pub versions: RowVersions,
     /// CHECK constraints.
     pub checks: Vec<Check>,
     /// Foreign keys.

@@ -24,9 +24,11 @@ use smallvec::SmallVec;
 
 mod columns;
 mod excerpt;
+mod newest;
 
 pub use columns::{PlainColumns, double_of_word, signed_of_word};
 pub use excerpt::RowExcerpt;
+pub use newest::{append_newest, is_newest};
 
 const HEADER: usize = 3;
 /// Flag: end offsets have 4 bytes.
@@ -66,6 +68,8 @@ pub struct RowLayout {
     fixed_lengths: Vec<u32>,
     /// Columns of variable width in a row of n ordinals, for n from 0.
     variable_counts: Vec<u16>,
+    /// What rows from before columns were added lack.
+    added: newest::AddedColumns,
 }
 
 impl RowLayout {
@@ -93,6 +97,7 @@ impl RowLayout {
             variable: Vec::new(),
             fixed_lengths: vec![0],
             variable_counts: vec![0],
+            added: newest::AddedColumns::new(def),
         };
         let (mut offset, mut number) = (0u32, 0u16);
         for (ordinal, place) in places.into_iter().enumerate() {

@@ -116,7 +116,9 @@ impl Engine {
         let old = self.locked_table(lock, name)?;
         let name = name.clone();
         self.under(lock, move |engine| {
-            let new = engine.make_table_for(TableDef { auto_increment: 0, ..old.def().clone() }, true)?;
+            let mut def = TableDef { auto_increment: 0, ..old.def().clone() };
+            def.forget_row_versions();
+            let new = engine.make_table_for(def, true)?;
             engine.replace_table(&old, new, &name).map(|_| ())
         })
         .await
@@ -179,9 +181,10 @@ impl Engine {
         .await
     }
 
-    /// Replaces a definition without touching rows: names, defaults, comments, options, instant ADD COLUMN (nullable or
-    /// with `instant_default`), instant DROP COLUMN (into `dropped`). Rows and index entries must mean the same under
-    /// both; ids, space and roots are kept. `def.auto_increment`, if not 0, raises the counter.
+    /// Replaces a definition without touching rows: names, defaults, comments, options, columns that come
+    /// (the next ordinals, and an `instant_default`), go (into `dropped`) and move; see
+    /// [`RowVersions`](palisade_catalog::descriptor::RowVersions). Rows and index entries must mean the same
+    /// under both; ids, space and roots are kept. `def.auto_increment`, if not 0, raises the counter.
     pub async fn alter_definition(
         self: &Arc<Self>,
         lock: &ExclusiveLock,

@@ -50,9 +50,10 @@ impl Engine {
     /// Writes the new definition of a table that keeps its space. Gives the table.
     pub(crate) fn redefine(self: &Arc<Self>, old: &Arc<Table>, def: TableDef) -> Result<Arc<Table>, Error> {
         let row = RowEdit::Put(table_key(def.id), def.to_bytes());
-        let same_trees = def.trees().eq(old.def().trees());
+        // As in MySQL, older snapshots do not read rows by other columns.
+        let is_readable = def.trees().eq(old.def().trees()) && def.versions == old.versions;
         let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
-        let since = if same_trees { old.readable_since() } else { self.log.tail() };
+        let since = if is_readable { old.readable_since() } else { self.log.tail() };
         let new = Arc::new(new.readable_from(since).in_place_of(old));
         self.registry.add(new.id, new.trees());
         self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;

@@ -40,8 +40,9 @@ pub struct TableSample {
     ends: Vec<usize>,
     /// The part of all rows that they are, from 0 to 1.
     part: f64,
-    /// Histograms of columns, once they were wanted; `None` of a column that has none.
-    spreads: Mutex<Vec<(usize, Option<Arc<Histogram>>)>>,
+    /// Histograms of columns, once they were wanted; `None` of a column that has none. By the columns'
+    /// ordinals: their places change where the rows stay.
+    spreads: Mutex<Vec<(u16, Option<Arc<Histogram>>)>>,
 }
 
 impl TableSample {
@@ -63,12 +64,13 @@ impl TableSample {
 
     /// How the values of a column of `table` are spread in these rows.
     pub fn spread(&self, table: &Table, column: usize) -> Option<Arc<Histogram>> {
+        let ordinal = table.columns.get(column)?.ordinal?;
         let mut spreads = self.spreads.lock();
-        if let Some((_, known)) = spreads.iter().find(|(known, _)| *known == column) {
+        if let Some((_, known)) = spreads.iter().find(|(known, _)| *known == ordinal) {
             return known.clone();
         }
         let made = self.measure(table, column).map(Arc::new);
-        spreads.push((column, made.clone()));
+        spreads.push((ordinal, made.clone()));
         made
     }
 

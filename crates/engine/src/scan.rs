@@ -20,6 +20,7 @@
 //! either has this very key, or does not belong here.
 
 mod locking;
+mod newest;
 mod second_look;
 
 use std::ops::{ControlFlow, Range};
@@ -457,6 +458,9 @@ impl Transaction {
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
             if !scan.batch.is_empty() || scan.counted > 0 {
+                if table.versions.count > 0 && scan.mode == ReadMode::Snapshot && !scan.entries {
+                    scan.batch.renew_rows(table);
+                }
                 if table.is_system() {
                     SYSTEM_ROWS_READ.add((scan.batch.len() + scan.counted) as u64);
                 }

@@ -46,6 +46,7 @@ mod truncate;
 pub mod types;
 pub(crate) mod view;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
@@ -533,7 +534,7 @@ impl Ddl<'_> {
                 names.push(self.qualify(&self.in_schema_of(&name, target))?);
             }
         }
-        for action in &statement.actions {
+        for action in statement.all_actions() {
             match action {
                 AlterAction::AddConstraint(constraint) => names.extend(self.parent(&name, constraint)?),
                 AlterAction::RenameTo(_) | AlterAction::RenameColumn(..) | AlterAction::Change { .. } => {
@@ -546,6 +547,7 @@ impl Ddl<'_> {
         self.refuse_view(&name)?;
         let table = self.table(&name)?;
         let mut warnings = Vec::new();
+        let statement = &*self.without_conditions(table.descriptor().def(), statement);
         let mut definer = self.definer(&mut warnings);
         let mut draft = match Draft::new(&mut definer, table.descriptor().def(), statement, request) {
             Ok(draft) => draft,
@@ -620,6 +622,9 @@ impl Ddl<'_> {
                 }
             }
             Plan::Definition => {
+                if let Some(target) = &target {
+                    draft.def.rename(&target.schema, &target.table);
+                }
                 self.engine.alter_definition(&lock, &name, draft.def.clone()).await?;
             }
             Plan::Indexes => {
@@ -651,6 +656,14 @@ impl Ddl<'_> {
         let warnings = self.session.state.warnings.count();
         let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
         Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    /// What IF EXISTS and IF NOT EXISTS leave of a statement.
+    fn without_conditions<'s>(&mut self, old: &TableDef, statement: &'s AlterTable) -> Cow<'s, AlterTable> {
+        let mut notes = Vec::new();
+        let settled = alter::conditions::settled(old, statement, &mut notes);
+        notes.into_iter().for_each(|note| self.session.state.warnings.note(note));
+        settled
     }
 
     /// The rules of a definition, the slot in which their expressions see a row, and what they are evaluated

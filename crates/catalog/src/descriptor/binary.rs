@@ -8,7 +8,8 @@
 //! versions of Unicode; columns of earlier versions keep the order their indexes are in. Version 4 is that of
 //! tables of several partitions: space and trees of the first are where those of the table were, those of the
 //! others at the end. Version 5 is that of tables with histograms, which are behind the partitions, each with
-//! the place of its column. What needs none of this is written as version 3, so that a server of that version
+//! the place of its column. Version 6 is that of tables whose rows have versions, which are behind the
+//! histograms. What needs none of this is written as version 3, so that a server of that version
 //! reads it. Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition,
 //! not yet a table: `Table::new` checks it.
 
@@ -19,7 +20,7 @@ use palisade_base::{PageNo, SpaceId};
 
 use super::{
     Check, Column, DefaultValue, DroppedColumn, ForeignKey, Generated, Index, IndexPart, IndexTree,
-    PartitionDef, Schema, TableDef, ViewAlgorithm, ViewCheck, ViewDef, Visibility,
+    PartitionDef, RowVersions, Schema, TableDef, ViewAlgorithm, ViewCheck, ViewDef, Visibility,
 };
 use crate::collation::{Collation, CollationId};
 use crate::decimal::{Decimal, ParseEnd};
@@ -28,8 +29,10 @@ use crate::temporal::{Date, DateTime, Time, Timestamp};
 use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
-/// The latest version that is read, and that a table with histograms is written in.
-pub const FORMAT_VERSION: u8 = 5;
+/// The latest version that is read, and that a table whose rows have versions is written in.
+pub const FORMAT_VERSION: u8 = 6;
+/// The version that a table with histograms is written in.
+pub(super) const MEASURED: u8 = 5;
 /// The version that a table of several partitions is written in.
 pub(super) const PARTITIONED: u8 = 4;
 /// The version that all else is written in.
@@ -200,22 +203,21 @@ impl Binary for CollationId {
     }
 }
 
-/// Implements [`Binary`] for a struct, its fields in order.
+/// Implements [`Binary`] for a struct, its fields in order. What is `elsewhere` is filled in afterwards.
 macro_rules! binary_struct {
-    ($type:ident { $($field:ident),* $(,)? }) => {
+    ($type:ident { $($field:ident),* $(,)? } $(elsewhere { $($absent:ident: $filler:expr),* })?) => {
         impl Binary for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 $(self.$field.put(out);)*
             }
             fn get(from: &mut Reader<'_>) -> Result<Self> {
-                Ok($type { $($field: Binary::get(from)?),* })
+                Ok($type { $($field: Binary::get(from)?,)* $($($absent: $filler,)*)? })
             }
         }
     };
 }
 
-/// Implements [`Binary`] for a struct that keeps some of its flags in one byte. What is `elsewhere` is filled
-/// in afterwards.
+/// The same for a struct that keeps some of its flags in one byte.
 macro_rules! binary_struct_with_flags {
     ($type:ident { $($before:ident),* $(,)? } flags { $($flag:ident),* } { $($after:ident),* $(,)? }
         elsewhere { $($absent:ident: $filler:expr),* }) => {
@@ -290,6 +292,7 @@ binary_struct!(Histogram {
 });
 binary_struct!(Measured { column, histogram });
 binary_struct!(IndexTree { id, root });
+binary_struct!(RowVersions { count, ordinals });
 
 /// The number that stands for no tree and no space: the dictionary of an engine gives none of that number.
 const NONE_YET: u32 = 0;
@@ -350,7 +353,7 @@ binary_struct!(TableDef {
     auto_increment,
     created_us,
     engine_data,
-});
+} elsewhere { versions: RowVersions::default() });
 
 /// A partition after the first: its space, and its tree of each index.
 struct Later {
@@ -655,7 +658,8 @@ pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
     let later = later_partitions(def);
     let histograms = histograms(def);
     let version = match (later.is_empty(), histograms.is_empty()) {
-        (_, false) => FORMAT_VERSION,
+        _ if def.versions != RowVersions::default() => FORMAT_VERSION,
+        (_, false) => MEASURED,
         (false, true) => PARTITIONED,
         (true, true) => UNPARTITIONED,
     };
@@ -664,8 +668,11 @@ pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
     if version >= PARTITIONED {
         later.put(&mut out);
     }
-    if version >= FORMAT_VERSION {
+    if version >= MEASURED {
         histograms.put(&mut out);
+    }
+    if version >= FORMAT_VERSION {
+        def.versions.put(&mut out);
     }
     out
 }
@@ -683,8 +690,14 @@ pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
     if version >= PARTITIONED {
         add_partitions(&mut def, Binary::get(&mut from)?)?;
     }
-    if version >= FORMAT_VERSION {
+    if version >= MEASURED {
         add_histograms(&mut def, Binary::get(&mut from)?)?;
+    }
+    if version >= FORMAT_VERSION {
+        def.versions = Binary::get(&mut from)?;
+        if def.versions == RowVersions::default() {
+            return Err(DescriptorError::Damaged("rows have no versions"));
+        }
     }
     whole(def, &from)
 }

@@ -1,6 +1,6 @@
 //! What makes a definition a table: everything that rows and keys rely on.
 
-use super::{DescriptorError, TableDef};
+use super::{DescriptorError, MAX_ROW_VERSIONS, TableDef};
 use crate::collation::Collation;
 use crate::field::{encode_fixed, fixed_len};
 use crate::types::SqlType;
@@ -19,6 +19,7 @@ pub(super) fn check(def: &TableDef) -> Result<(), DescriptorError> {
     let ordinals = def.columns.iter().filter_map(|column| column.ordinal);
     let dropped = def.dropped.iter().map(|column| column.ordinal);
     require(ordinals.chain(dropped).all(|ordinal| ordinal < u16::MAX), "a row position is out of range")?;
+    require(def.versions.count <= MAX_ROW_VERSIONS, "rows have too many versions")?;
     for column in &def.columns {
         check_type(&column.sql_type)?;
         let is_virtual = column.generated.as_ref().is_some_and(|generated| !generated.stored);

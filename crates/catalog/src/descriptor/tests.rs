@@ -150,13 +150,48 @@ fn histograms_are_kept_with_their_columns() {
     let specification = Specification { buckets: 9, auto_update: true, now_us: 77 };
     def.columns[place].histogram = Some(Arc::new(builder.finish(specification, 0.25)));
     let bytes = def.to_bytes();
-    assert_eq!(bytes[0], FORMAT_VERSION);
+    assert_eq!(bytes[0], binary::MEASURED);
     assert_eq!(TableDef::from_bytes(&bytes).as_ref(), Ok(&def));
     for length in 0..bytes.len() {
         assert!(TableDef::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
     }
     // Without one it is what servers of version 3 read.
     def.columns[place].histogram = None;
+    assert_eq!(def.to_bytes(), before);
+}
+
+#[test]
+fn versions_of_rows_are_kept() {
+    let mut prng = Prng::new(test_seed(67));
+    let mut def = of_one_partition(&mut prng);
+    let before = def.to_bytes();
+    let ordinals = def.next_ordinal();
+    let mut column = Column::new("late", SqlType::INT, ordinals);
+    column.instant_default = Value::Int(5);
+    def.columns.insert(0, column);
+    def.indexes.iter_mut().flat_map(|index| &mut index.parts).for_each(|part| part.column += 1);
+    def.add_row_version(ordinals);
+    let gone = def.columns.remove(0);
+    def.indexes.iter_mut().flat_map(|index| &mut index.parts).for_each(|part| part.column -= 1);
+    def.dropped.push(DroppedColumn { ordinal: ordinals, sql_type: gone.sql_type.clone() });
+    def.add_row_version(ordinals + 1);
+    assert_eq!(def.versions, RowVersions { count: 2, ordinals });
+    assert_eq!(def.next_ordinal(), ordinals + 1, "the ordinal of a dropped column is not given again");
+    assert!(def.is_added_to_rows(&gone) && !def.columns.iter().any(|column| def.is_added_to_rows(column)));
+    let bytes = def.to_bytes();
+    assert_eq!(bytes[0], FORMAT_VERSION);
+    assert_eq!(TableDef::from_bytes(&bytes).as_ref(), Ok(&def));
+    for length in 0..bytes.len() {
+        assert!(TableDef::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    let many = RowVersions { count: MAX_ROW_VERSIONS + 1, ordinals };
+    assert!(Table::new(TableDef { versions: many, ..def.clone() }).is_err());
+    // Written anew, it is what servers of version 3 read.
+    def.forget_row_versions();
+    def.columns.iter_mut().zip(TableDef::from_bytes(&before).unwrap().columns).for_each(|(column, was)| {
+        column.ordinal = was.ordinal;
+        column.instant_default = was.instant_default;
+    });
     assert_eq!(def.to_bytes(), before);
 }
 

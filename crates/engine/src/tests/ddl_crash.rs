@@ -81,6 +81,18 @@ fn rebuild(engine: &Arc<Engine>) -> Result<(), Error> {
     wait(engine.rebuild_table(&held, &name("t"), def, &mut map)).map(|_| ())
 }
 
+/// Columns are added under the rows, in another order than that of their ordinals.
+fn add_columns(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["t"]);
+    let mut def: TableDef = table(engine, "t").def().clone();
+    let ordinals = def.next_ordinal();
+    let mut text = Column::new("text", SqlType::VarBinary { length: 9 }, ordinals + 1).not_null();
+    text.instant_default = Value::bytes("late");
+    def.columns.extend([text, Column::new("number", SqlType::INT, ordinals)]);
+    def.add_row_version(ordinals);
+    wait(engine.alter_definition(&held, &name("t"), def)).map(|_| ())
+}
+
 /// A view with a query that is longer than a page.
 fn view(name: &str, query: &str) -> ViewDef {
     ViewDef {
@@ -259,6 +271,25 @@ fn an_exchange_of_indexes_is_all_or_nothing() {
 #[test]
 fn a_rebuild_is_all_or_nothing() {
     survives(rebuild);
+}
+
+#[test]
+fn columns_are_added_under_rows_or_not() {
+    survives(add_columns);
+}
+
+/// However many rows there are, a definition is what is written, and one sync of the log makes it durable.
+#[test]
+fn columns_that_are_added_under_rows_cost_one_sync() {
+    let (disk, engine) = prepared(1);
+    let before = engine.log.tail();
+    disk.start_trace();
+    add_columns(&engine).unwrap();
+    let trace = disk.take_trace();
+    let syncs = trace.lines().filter(|line| line.starts_with("sync")).count();
+    assert_eq!(syncs, 1, "{trace}");
+    assert!(engine.log.tail().0 - before.0 < 16 << 10);
+    check(&engine, &table(&engine, "t"));
 }
 
 #[test]

@@ -411,6 +411,22 @@ pub enum AlterAction {
     RemovePartitioning,
     SecondaryLoad,
     SecondaryUnload,
+    /// MariaDB's IF [NOT] EXISTS: actions that belong together, of which the first says what it is about.
+    If {
+        /// IF EXISTS rather than IF NOT EXISTS.
+        exists: bool,
+        actions: Vec<AlterAction>,
+    },
+}
+
+impl AlterTable {
+    /// Its actions, whether a condition stands before them or not.
+    pub fn all_actions(&self) -> impl Iterator<Item = &AlterAction> {
+        self.actions.iter().flat_map(|action| match action {
+            AlterAction::If { actions, .. } => actions.as_slice(),
+            action => std::slice::from_ref(action),
+        })
+    }
 }
 
 /// Maintenance of partitions.
@@ -447,6 +463,8 @@ pub struct DropTable {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "named after the syntax")]
 pub struct CreateIndex {
+    /// MariaDB's IF NOT EXISTS.
+    pub if_not_exists: bool,
     pub table: ObjectName,
     pub index: IndexDefinition,
     pub algorithm: Option<Name>,
@@ -457,6 +475,8 @@ pub struct CreateIndex {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the syntax")]
 pub struct DropIndex {
+    /// MariaDB's IF EXISTS.
+    pub if_exists: bool,
     pub table: ObjectName,
     pub name: Name,
     pub algorithm: Option<Name>,

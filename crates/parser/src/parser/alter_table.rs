@@ -50,18 +50,20 @@ impl Parser<'_> {
         let keyword = self.token.keyword;
         let action = match keyword {
             Keyword::ADD => return self.alter_add(actions),
-            Keyword::DROP => self.alter_drop()?,
+            Keyword::DROP => return self.alter_drop(actions),
             Keyword::MODIFY | Keyword::CHANGE => {
                 self.advance();
                 self.accept(Keyword::COLUMN);
+                let if_exists = self.if_exists()?;
                 let name = self.name()?;
-                if keyword == Keyword::MODIFY {
+                let action = if keyword == Keyword::MODIFY {
                     let column = self.field_definition(name)?;
                     AlterAction::Modify { column, position: self.column_position()? }
                 } else {
                     let column = self.column_definition()?;
                     AlterAction::Change { old_name: name, column, position: self.column_position()? }
-                }
+                };
+                if_exists_of(if_exists, action)
             }
             Keyword::RENAME => self.alter_rename()?,
             Keyword::ALTER => self.alter_alter()?,
@@ -127,6 +129,8 @@ impl Parser<'_> {
             return Ok(());
         }
         let column_said = self.accept(Keyword::COLUMN);
+        let if_not_exists = self.if_not_exists()?;
+        let column_said = column_said || if_not_exists;
         if self.is_symbol(b'(') {
             self.advance();
             let position = ColumnPosition::Unspecified;
@@ -136,8 +140,8 @@ impl Parser<'_> {
                     Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
                     None => {
                         let (column, reference) = self.column_and_reference()?;
-                        actions.push(AlterAction::AddColumn { column, position: position.clone() });
-                        actions.extend(reference.map(AlterAction::AddConstraint));
+                        let added = AlterAction::AddColumn { column, position: position.clone() };
+                        add_column(if_not_exists, added, reference, actions);
                     }
                 }
                 if !self.accept_symbol(b',') {
@@ -151,8 +155,8 @@ impl Parser<'_> {
             Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
             None => {
                 let (column, reference) = self.column_and_reference()?;
-                actions.push(AlterAction::AddColumn { column, position: self.column_position()? });
-                actions.extend(reference.map(AlterAction::AddConstraint));
+                let added = AlterAction::AddColumn { column, position: self.column_position()? };
+                add_column(if_not_exists, added, reference, actions);
             }
         }
         Ok(())
@@ -169,11 +173,13 @@ impl Parser<'_> {
         Ok(ColumnPosition::Unspecified)
     }
 
-    fn alter_drop(&mut self) -> Parsed<AlterAction> {
+    fn alter_drop(&mut self, actions: &mut Vec<AlterAction>) -> Parsed<()> {
         self.advance();
-        Ok(match self.token.keyword {
+        let mut if_exists = false;
+        let action = match self.token.keyword {
             Keyword::INDEX | Keyword::KEY => {
                 self.advance();
+                if_exists = self.if_exists()?;
                 AlterAction::DropIndex(self.index_name()?)
             }
             Keyword::PRIMARY => {
@@ -184,6 +190,7 @@ impl Parser<'_> {
             Keyword::FOREIGN => {
                 self.advance();
                 self.expect(Keyword::KEY)?;
+                if_exists = self.if_exists()?;
                 AlterAction::DropForeignKey(self.name()?)
             }
             Keyword::CHECK => {
@@ -200,11 +207,14 @@ impl Parser<'_> {
             }
             _ => {
                 self.accept(Keyword::COLUMN);
+                if_exists = self.if_exists()?;
                 let name = self.name()?;
                 self.accept_any(&[Keyword::RESTRICT, Keyword::CASCADE]);
                 AlterAction::DropColumn(name)
             }
-        })
+        };
+        actions.push(if_exists_of(if_exists, action));
+        Ok(())
     }
 
     fn alter_rename(&mut self) -> Parsed<AlterAction> {
@@ -384,5 +394,24 @@ impl Parser<'_> {
             }
         }
         Ok(options)
+    }
+}
+
+/// An action that is meant if what it is about is there.
+fn if_exists_of(is_said: bool, action: AlterAction) -> AlterAction {
+    if is_said { AlterAction::If { exists: true, actions: vec![action] } } else { action }
+}
+
+/// A column with the foreign key that its definition may hold.
+fn add_column(
+    if_not_exists: bool,
+    added: AlterAction,
+    reference: Option<TableConstraint>,
+    actions: &mut Vec<AlterAction>,
+) {
+    let both = std::iter::once(added).chain(reference.map(AlterAction::AddConstraint));
+    match if_not_exists {
+        true => actions.push(AlterAction::If { exists: false, actions: both.collect() }),
+        false => actions.extend(both),
     }
 }

@@ -561,6 +561,7 @@ impl Parser<'_> {
 
     /// Behind CREATE [UNIQUE | FULLTEXT | SPATIAL] INDEX.
     pub(super) fn create_index(&mut self, kind: IndexKind) -> Parsed<Statement> {
+        let if_not_exists = self.if_not_exists()?;
         let name = self.name()?;
         let mut using = None;
         if self.accept_any(&[Keyword::USING, Keyword::TYPE]).is_some() {
@@ -571,16 +572,17 @@ impl Parser<'_> {
         let mut index = self.index_definition(kind, Some(name))?;
         index.options.splice(0..0, using);
         let (algorithm, lock) = self.algorithm_and_lock()?;
-        Ok(Statement::CreateIndex(Box::new(CreateIndex { table, index, algorithm, lock })))
+        Ok(Statement::CreateIndex(Box::new(CreateIndex { if_not_exists, table, index, algorithm, lock })))
     }
 
     /// Behind DROP INDEX.
     pub(super) fn drop_index(&mut self) -> Parsed<Statement> {
+        let if_exists = self.if_exists()?;
         let name = self.index_name()?;
         self.expect(Keyword::ON)?;
         let table = self.table_name()?;
         let (algorithm, lock) = self.algorithm_and_lock()?;
-        Ok(Statement::DropIndex(DropIndex { table, name, algorithm, lock }))
+        Ok(Statement::DropIndex(DropIndex { if_exists, table, name, algorithm, lock }))
     }
 
     fn algorithm_and_lock(&mut self) -> Parsed<(Option<Name>, Option<Name>)> {

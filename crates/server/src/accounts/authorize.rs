@@ -266,7 +266,7 @@ impl<'a> Asker<'a> {
             }
             Statement::AlterTable(alter) => {
                 self.on_table(&alter.table, Privileges::ALTER)?;
-                alter.actions.iter().try_for_each(|action| match action {
+                alter.all_actions().try_for_each(|action| match action {
                     AlterAction::RenameTo(new) => self.rename(&alter.table, new),
                     AlterAction::AddConstraint(constraint) => self.refers(&alter.table, constraint),
                     _ => Ok(()),

@@ -2,14 +2,17 @@
 //!
 //! Every action edits a draft of the definition. What the actions were decides what the engine is asked for,
 //! in one crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name,
-//! or a rebuild of the table.
+//! or a rebuild of the table. Columns that come, go or move are a change of the definition (module
+//! `versions`, decision 153).
 //!
 //! What a statement changes or drops it calls by the names from before it, in whatever order it says so.
 //! Hence the order here: what is dropped of constraints and indexes, the columns (module `columns`), the
 //! names of indexes, and then what is added.
 
 mod columns;
+pub mod conditions;
 pub mod online;
+mod versions;
 
 use palisade_base::error_catalogue::{
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND,
@@ -61,6 +64,10 @@ pub struct Draft {
     request: Request,
     /// CONVERT TO CHARACTER SET.
     converts: bool,
+    /// How many ordinals the rows of the old table have, those of dropped columns included.
+    old_ordinals: u16,
+    /// Why a column cannot be added if there are rows.
+    refused: Option<SqlError>,
     /// What is to be dropped and is not there: the first such name, and the number of its action.
     missing: Option<(usize, String)>,
     /// For each new column, the old column its values come from.
@@ -92,6 +99,8 @@ pub struct Draft {
 struct Changed {
     definition: bool,
     rebuild: bool,
+    /// Columns that are in the rows come or go.
+    columns: bool,
     added: Vec<String>,
     /// Indexes that have lost columns.
     shortened: Vec<String>,
@@ -117,6 +126,8 @@ impl Draft {
             effects: Effects::none(),
             request,
             converts: false,
+            old_ordinals: old.next_ordinal(),
+            refused: None,
             missing: None,
             origins: Vec::new(),
             old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
@@ -145,6 +156,7 @@ impl Draft {
         }
         let validates = |action: &AlterAction| matches!(action, AlterAction::Validation(true));
         if !draft.generated.is_empty() && statement.actions.iter().any(validates) {
+            draft.changed.rebuild = true;
             draft.effects.note_validation();
         }
         draft.read_expressions(definer)?;
@@ -158,6 +170,7 @@ impl Draft {
             added.contains(&index.name) || shortened.contains(&index.name)
         });
         draft.drop_histograms();
+        draft.version_rows(definer)?;
         draft.choose();
         Ok(draft)
     }
@@ -169,7 +182,7 @@ impl Draft {
 
     /// 1845 or 1846 if MySQL could not do so what the statement asks to be done in a certain way.
     pub fn judge(&self) -> SqlResult<()> {
-        self.request.judge(&self.effects)
+        self.request.judge(&self.effects, &format!("{}/{}", self.def.schema, self.def.name))
     }
 
     /// Where there is one row for each value a histogram has nothing to say.
@@ -188,11 +201,13 @@ impl Draft {
         for (name, expr, stored) in std::mem::take(&mut self.generated) {
             let place = self.place(&name)?;
             let generated = Some(expression::generated(definer, &self.def, place, &expr, stored)?);
-            let copied = match *self.origins.at(place)? {
-                None => stored,
-                Some(origin) => *self.old_generated.at(origin)? != generated,
+            let origin = *self.origins.at(place)?;
+            let is_kept = match origin {
+                None => false,
+                Some(origin) => *self.old_generated.at(origin)? == generated,
             };
-            if copied {
+            self.changed.rebuild |= !is_kept;
+            if !is_kept && (origin.is_some() || stored) {
                 self.effects.note(Effort::Copied(Reason::Unsaid));
             }
             self.def.columns.at_mut(place)?.generated = generated;
@@ -228,7 +243,7 @@ impl Draft {
     fn choose(&mut self) {
         let changed = &self.changed;
         let indexes = !changed.added.is_empty() || !changed.dropped.is_empty();
-        self.plan = if changed.rebuild || (changed.definition || indexes) && self.new_name.is_some() {
+        self.plan = if changed.rebuild || indexes && self.new_name.is_some() {
             Plan::Rebuild
         } else if indexes {
             // The index that the rows are kept by stays the first.
@@ -239,7 +254,7 @@ impl Draft {
                 self.def.indexes = given;
             }
             Plan::Indexes
-        } else if changed.definition {
+        } else if changed.definition || changed.columns {
             Plan::Definition
         } else {
             Plan::Nothing
@@ -257,11 +272,7 @@ impl Draft {
             self.def.columns.remove(hidden);
             self.origins.remove(hidden);
         }
-        self.def.dropped.clear();
-        for (place, column) in self.def.columns.iter_mut().enumerate() {
-            column.ordinal = Some(place as u16);
-            column.instant_default = Value::Null;
-        }
+        self.def.forget_row_versions();
         table::order_indexes(&mut self.def);
         self.def.choose_clustered_index();
         self.origins.resize(self.def.columns.len(), None);
@@ -307,7 +318,8 @@ impl Draft {
             }
             AlterAction::SecondaryLoad | AlterAction::SecondaryUnload => unsupported("secondary engines"),
             // Done before, or nothing to do: keys are always enabled.
-            AlterAction::AddColumn { .. }
+            AlterAction::If { .. }
+            | AlterAction::AddColumn { .. }
             | AlterAction::Modify { .. }
             | AlterAction::Change { .. }
             | AlterAction::RenameColumn(..)
@@ -429,7 +441,6 @@ impl Draft {
     fn note_expressions(&mut self, definition: &ColumnDefinition, checks: Vec<CheckConstraint>) {
         if let Some(source) = &definition.generated {
             self.generated.push((definition.name.clone(), source.expr.clone(), source.stored));
-            self.changed.rebuild = true;
         }
         let column = &definition.name;
         self.checks.extend(checks.into_iter().map(|check| (check, Some(column.clone()))));
@@ -703,6 +714,9 @@ impl Draft {
             });
         }
         Ok(Box::new(move |row: &RowView<'_>, out: &mut Vec<Value>| {
+            if let Some(refused) = &self.refused {
+                return Err(refused.clone().into());
+            }
             *rows += 1;
             for (column, source) in self.def.columns.iter().zip(&sources) {
                 out.push(match source {
@@ -755,8 +769,11 @@ fn is_virtual(column: &Column) -> bool {
 
 /// CREATE INDEX as the ALTER TABLE it is.
 pub fn of_create_index(statement: &palisade_parser::ast::CreateIndex) -> AlterTable {
-    let index = TableConstraint::Index(statement.index.clone());
-    let mut actions = vec![AlterAction::AddConstraint(index)];
+    let index = AlterAction::AddConstraint(TableConstraint::Index(statement.index.clone()));
+    let mut actions = vec![match statement.if_not_exists {
+        true => AlterAction::If { exists: false, actions: vec![index] },
+        false => index,
+    }];
     actions.extend(statement.algorithm.clone().map(AlterAction::Algorithm));
     actions.extend(statement.lock.clone().map(AlterAction::Lock));
     AlterTable { table: statement.table.clone(), actions, partitioning: None }
@@ -764,10 +781,14 @@ pub fn of_create_index(statement: &palisade_parser::ast::CreateIndex) -> AlterTa
 
 /// DROP INDEX as the ALTER TABLE it is.
 pub fn of_drop_index(statement: &palisade_parser::ast::DropIndex) -> AlterTable {
-    let mut actions = vec![if statement.name.eq_ignore_ascii_case("PRIMARY") {
-        AlterAction::DropPrimaryKey
-    } else {
-        AlterAction::DropIndex(statement.name.clone())
+    let is_primary = statement.name.eq_ignore_ascii_case("PRIMARY");
+    let mut actions = vec![match statement.if_exists {
+        true => {
+            let actions = vec![AlterAction::DropIndex(statement.name.clone())];
+            AlterAction::If { exists: true, actions }
+        }
+        false if is_primary => AlterAction::DropPrimaryKey,
+        false => AlterAction::DropIndex(statement.name.clone()),
     }];
     actions.extend(statement.algorithm.clone().map(AlterAction::Algorithm));
     actions.extend(statement.lock.clone().map(AlterAction::Lock));

@@ -46,6 +46,20 @@ pub fn keeps_bytes(old: &SqlType, new: &SqlType, indexed: bool) -> bool {
     }
 }
 
+/// Whether rows keep values of type `old` as those of type `new` as they are, and entries of indexes do.
+/// Rows and entries say of each text how long it is in the same way for all lengths, so more texts than
+/// [`keeps_bytes`] lets MySQL keep may become longer.
+pub fn keeps_fields(old: &SqlType, new: &SqlType) -> bool {
+    match (old, new) {
+        (old, new) if old == new => true,
+        (SqlType::VarChar { length: a, collation: from }, SqlType::VarChar { length: b, collation: to }) => {
+            from == to && a <= b
+        }
+        (SqlType::VarBinary { length: a }, SqlType::VarBinary { length: b }) => a <= b,
+        (old, new) => adds_members(old, new),
+    }
+}
+
 /// Bytes of a SET of so many members.
 fn set_bytes(members: usize) -> usize {
     match members.div_ceil(8) {

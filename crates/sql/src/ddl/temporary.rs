@@ -26,13 +26,10 @@ pub(super) fn like(source: &Table, name: &TableName) -> TableDef {
     let mut def = source.descriptor().def().clone();
     (def.schema, def.name) = (name.schema.clone(), name.table.clone());
     (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
-    def.dropped.clear();
+    def.forget_row_versions();
     def.foreign_keys.clear();
     expression::rename_checks(&mut def);
-    for (place, column) in def.columns.iter_mut().enumerate() {
-        column.ordinal = Some(place as u16);
-        column.histogram = None;
-    }
+    def.columns.iter_mut().for_each(|column| column.histogram = None);
     def
 }
 
@@ -128,6 +125,7 @@ impl Ddl<'_> {
         old: &Arc<Table>,
     ) -> SqlResult<Completion> {
         let request = Request::of(statement)?;
+        let statement = &*self.without_conditions(old.descriptor().def(), statement);
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
         let mut draft = match Draft::new(&mut definer, old.descriptor().def(), statement, request) {
@@ -152,6 +150,7 @@ impl Ddl<'_> {
             return Ok(Completion::default());
         }
         draft.plan = Plan::Nothing;
+        draft.def.forget_row_versions();
         let def = draft.def.clone();
         let (rules, slot, plan) = self.rules(&def)?;
         let Some(held) = self.session.take_temporary(name) else { return Ok(Completion::default()) };

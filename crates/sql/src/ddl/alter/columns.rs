@@ -18,11 +18,14 @@ use palisade_base::error_catalogue::{
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, DefaultValue, ForeignKey, Index, TableDef, Visibility};
+use palisade_catalog::descriptor::{
+    Column, DefaultValue, DroppedColumn, ForeignKey, Index, TableDef, Visibility,
+};
 use palisade_expr::place::At;
 use palisade_parser::ast::{AlterAction, AlterTable, ColumnDefault, ColumnDefinition, ColumnPosition};
 
 use super::online::{Effort, Reason};
+use super::versions::refused_in_rows;
 use super::{Draft, is_virtual};
 use crate::SqlResult;
 use crate::ddl::column::DefinedColumn;
@@ -125,7 +128,9 @@ impl Draft {
                 let mut behind = old.columns.iter().zip(&resolved.dropped).skip(place + 1);
                 let is_last = !behind.any(|(other, dropped)| is_virtual(other) && !dropped);
                 self.effects.note_dropped(is_virtual(&column), is_last);
-                self.changed.rebuild = true;
+                self.changed.columns = true;
+                let Column { ordinal, sql_type, .. } = column;
+                self.def.dropped.extend(ordinal.map(|ordinal| DroppedColumn { ordinal, sql_type }));
                 continue;
             }
             let column = match resolved.actions.at(place)? {
@@ -138,7 +143,7 @@ impl Draft {
             };
             entries.push(Entry { column, origin: Some(place) });
         }
-        self.place_columns(&mut entries, old, statement, &defined)?;
+        self.place_columns(definer, &mut entries, old, (statement, &defined))?;
         if let Some((_, name)) = self.missing.take() {
             return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         }
@@ -261,8 +266,17 @@ impl Draft {
         new.ordinal = old.ordinal;
         new.instant_default = old.instant_default.clone();
         self.note_replaced(definer, old, &new, indexed);
-        let computed = new.generated.is_some() || old.generated.is_some();
-        let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable && !computed;
+        let same_rows = match (&old.generated, &new.generated) {
+            // Whether the expression is another one is seen when it is read.
+            (Some(_), Some(_)) => new.sql_type == old.sql_type && new.nullable == old.nullable,
+            (None, None) => {
+                let takes_null = new.nullable && !indexed;
+                conversion::keeps_fields(&old.sql_type, &new.sql_type)
+                    && (new.nullable == old.nullable || takes_null)
+                    && (old.auto_increment || !new.auto_increment)
+            }
+            _ => false,
+        };
         self.changed.definition |= same_rows;
         self.changed.rebuild |= !same_rows;
         Ok(new)
@@ -293,10 +307,10 @@ impl Draft {
     /// Moves and adds columns, one after the other.
     fn place_columns(
         &mut self,
+        definer: &Definer<'_>,
         entries: &mut Vec<Entry>,
         old: &TableDef,
-        statement: &AlterTable,
-        defined: &[Option<DefinedColumn>],
+        (statement, defined): (&AlterTable, &[Option<DefinedColumn>]),
     ) -> SqlResult<()> {
         let mut moves_virtual = false;
         for (action, defined) in statement.actions.iter().zip(defined) {
@@ -314,7 +328,7 @@ impl Draft {
                     moves_virtual |= is_virtual(&defined.column);
                     entries.remove(place)
                 }
-                None => self.added(&defined.column),
+                None => self.added(definer, &defined.column, entries),
             };
             let is_hidden = |entry: &Entry| entry.column.visibility == Visibility::System;
             let end = entries.iter().position(is_hidden).unwrap_or(entries.len());
@@ -335,21 +349,29 @@ impl Draft {
             return Err(mysql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
         if !entries.iter().filter_map(|entry| entry.origin).is_sorted() {
-            self.changed.rebuild = true;
+            self.changed.definition = true;
             self.effects.note_move(moves_virtual);
         }
         Ok(())
     }
 
-    fn added(&mut self, column: &Column) -> Entry {
+    /// A column that is added to those of `entries`: rows that are written from now on have it at their end.
+    fn added(&mut self, definer: &Definer<'_>, column: &Column, entries: &[Entry]) -> Entry {
         if matches!(column.default, DefaultValue::Expression(_)) {
             self.effects.note(Effort::Copied(Reason::Unsaid));
         }
         if column.auto_increment {
             self.effects.note(Effort::Locked(Reason::AutoIncrement));
         }
-        self.changed.rebuild = true;
-        Entry { column: column.clone(), origin: None }
+        if let Some(refused) = refused_in_rows(definer, column) {
+            self.effects.note(Effort::Inplace);
+            self.changed.rebuild = true;
+            self.refused.get_or_insert(refused);
+        }
+        self.changed.columns = true;
+        let added = entries.iter().filter(|entry| entry.origin.is_none()).count();
+        let ordinal = Some(self.old_ordinals.saturating_add(added as u16));
+        Entry { column: Column { ordinal, ..column.clone() }, origin: None }
     }
 
     /// Indexes and foreign keys find their columns again.
@@ -370,6 +392,9 @@ impl Draft {
         for index in &mut indexes {
             let parts = std::mem::take(&mut index.parts);
             for mut part in parts {
+                let itself = places.of_column.get(usize::from(part.column)).copied().flatten();
+                // Entries lose a part, or are of another column from now on.
+                self.changed.rebuild |= itself.is_none();
                 let Some(Some(place)) = places.of_part.get(usize::from(part.column)) else {
                     self.effects.note_index(index.unique);
                     self.changed.shortened.push(index.name.clone());

@@ -12,8 +12,8 @@ use palisade_base::error_catalogue::{
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT,
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK,
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_RENAME, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK,
-    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL, ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK,
-    ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN, ER_WRONG_USAGE,
+    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL, ER_INNODB_MAX_ROW_VERSION, ER_UNKNOWN_ALTER_ALGORITHM,
+    ER_UNKNOWN_ALTER_LOCK, ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN, ER_WRONG_USAGE,
 };
 use palisade_base::{ErrorCode, mysql_error};
 use palisade_parser::ast::{AlterAction, AlterTable};
@@ -105,6 +105,8 @@ pub struct Effects {
     column_dropped: bool,
     /// A column of a foreign key, of this table or another, gets another name.
     pub renames_foreign: bool,
+    /// Columns come or go, and rows have as many versions as they may.
+    pub out_of_versions: bool,
 }
 
 impl Effects {
@@ -119,6 +121,7 @@ impl Effects {
             column_added: false,
             column_dropped: false,
             renames_foreign: false,
+            out_of_versions: false,
         }
     }
 
@@ -170,6 +173,11 @@ impl Effects {
     /// only.
     fn virtual_with_others(&self) -> bool {
         (self.virtual_added || self.virtual_dropped) && (self.column_added || self.column_dropped)
+    }
+
+    /// Whether columns that are in the rows, to MySQL, come or go.
+    pub fn changes_stored_columns(&self) -> bool {
+        self.column_added || self.column_dropped
     }
 
     /// How much it is altogether.
@@ -238,8 +246,14 @@ impl Request {
         self.algorithm == Algorithm::Copy
     }
 
-    /// 1845 or 1846 if MySQL could not do so what has these effects.
-    pub fn judge(self, effects: &Effects) -> SqlResult<()> {
+    /// Whether MySQL writes rows anew for columns that come or go.
+    pub fn writes_rows(self) -> bool {
+        matches!(self.algorithm, Algorithm::Inplace | Algorithm::Copy)
+    }
+
+    /// 1845 or 1846 if MySQL could not do so what has these effects, 4092 if not any more; `table` is its
+    /// schema and name.
+    pub fn judge(self, effects: &Effects, table: &str) -> SqlResult<()> {
         let effort = effects.effort();
         if self.is_copy() {
             return self.judge_copy(effects);
@@ -253,7 +267,7 @@ impl Request {
                 Algorithm::Inplace => refuse("ALGORITHM=INPLACE", None, "ALGORITHM=COPY"),
                 _ => self.judge_copy(effects),
             },
-            _ if self.algorithm == Algorithm::Instant => judge_instant(effort, effects),
+            _ if self.algorithm == Algorithm::Instant => judge_instant(effort, effects, table),
             _ => self.judge_inplace(effort, effects),
         }
     }
@@ -288,11 +302,14 @@ impl Request {
     }
 }
 
-fn judge_instant(effort: Effort, effects: &Effects) -> SqlResult<()> {
+fn judge_instant(effort: Effort, effects: &Effects, table: &str) -> SqlResult<()> {
     let reason = match effort {
         Effort::Name | Effort::Instant if effects.renames_foreign => {
             let reason = Some(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_RENAME);
             return refuse("ALGORITHM=INSTANT", reason, "ALGORITHM=INPLACE");
+        }
+        Effort::Name | Effort::Instant if effects.out_of_versions => {
+            return Err(mysql_error!(ER_INNODB_MAX_ROW_VERSION, table));
         }
         Effort::Name | Effort::Instant => return Ok(()),
         Effort::Inplace | Effort::CopiedByServer => None,

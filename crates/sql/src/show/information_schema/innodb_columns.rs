@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use palisade_catalog::descriptor::Column;
+use palisade_catalog::row::fixed_field;
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_engine::Table;
@@ -181,6 +182,8 @@ struct PlacedColumn<'a> {
     table: u64,
     column: &'a Column,
     position: i64,
+    /// There may be rows from before it.
+    is_added: bool,
 }
 
 virtual_table! {
@@ -191,16 +194,36 @@ virtual_table! {
         MTYPE: int not null default "" => Value::Int(main_type(&it.column.sql_type)),
         PRTYPE: int not null default "" => Value::Int(precise_type(it.column)),
         LEN: int not null default "" => Value::Int(length(&it.column.sql_type)),
-        HAS_DEFAULT: int not null default "" => number(0u64),
-        DEFAULT_VALUE: text default "" => Value::Null,
+        HAS_DEFAULT: int not null default "" => number(u64::from(it.is_added)),
+        DEFAULT_VALUE: text default "" => if it.is_added { first_value(it.column) } else { Value::Null },
     }
 }
 
-// HAS_DEFAULT is 0: what rows from before the column have for it, InnoDB keeps in a form of its own.
+/// What a column has in rows from before it was added: the bytes that InnoDB has of it, as hexadecimal
+/// digits.
+fn first_value(column: &Column) -> Value {
+    let mut bytes = match (&column.instant_default, &column.sql_type) {
+        (Value::Null, _) => return Value::Null,
+        (Value::Bytes(text), _) => text.to_vec(),
+        (Value::Float(number), _) => number.to_le_bytes().to_vec(),
+        (Value::Double(number), _) => number.to_le_bytes().to_vec(),
+        (value, ty) => fixed_field(ty, value.as_ref()).unwrap_or_default(),
+    };
+    if let SqlType::Char { length, .. } = &column.sql_type {
+        bytes.resize(bytes.len().max(*length as usize), b' ');
+    }
+    text(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}
+
 fn columns_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
-    let id = table.descriptor().def().id;
+    let def = table.descriptor().def();
     let subjects = positions(table).into_iter();
-    let subjects = subjects.map(|(position, column)| PlacedColumn { table: id, column, position });
+    let subjects = subjects.map(|(position, column)| PlacedColumn {
+        table: def.id,
+        column,
+        position,
+        is_added: def.is_added_to_rows(column) && !is_virtual(column),
+    });
     subjects.map(|subject| columns::row(&subject, wanted)).collect()
 }
 

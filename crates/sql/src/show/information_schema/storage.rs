@@ -145,7 +145,7 @@ virtual_table! {
         ZIP_PAGE_SIZE: int_unsigned not null default "" => number(0u64),
         SPACE_TYPE: varchar(10) default "" => text("Single"),
         INSTANT_COLS: int not null default "" => number(0u64),
-        TOTAL_ROW_VERSIONS: int not null default "" => number(0u64),
+        TOTAL_ROW_VERSIONS: int not null default "" => number(it.table.descriptor().def().versions.count),
     }
 }
 
