@@ -25,7 +25,7 @@ use super::outline::Outline;
 use super::parallel::InParts;
 use super::premise::{Premise, rows_of};
 use super::remembered::deciding_columns;
-use super::rules::is_never;
+use super::rules::{each_expr, is_never};
 use super::window::WindowPlan;
 use super::window_order::{WindowOrder, shows_rows};
 use super::{Limit, Operator, Query, Recursion};
@@ -398,6 +398,18 @@ impl<'a> Planner<'a> {
         };
         output.iter().for_each(&mut visit);
         block.exprs(&mut visit);
+        if let Some(tree) = &block.tree
+            && !tree.read_by_lateral().is_empty()
+        {
+            tree.leaves(&mut |leaf| match leaf {
+                Leaf::Derived { query, .. } => each_expr(query, &mut visit),
+                Leaf::Recursive { recursion, .. } => {
+                    each_expr(&recursion.seed, &mut visit);
+                    recursion.steps.iter().for_each(|step| each_expr(step, &mut visit));
+                }
+                Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Working { .. } => {}
+            });
+        }
         used
     }
 
