@@ -138,7 +138,9 @@ impl JoinPlanner<'_, '_> {
             looks: Looks::default(),
             part: Cell::new(1.0),
             outlined: None,
+            laterals: Vec::new(),
         };
+        planning.laterals = planning.laterals_of(tree);
         planning.outlined = planning.outlined_joins();
         planning.record_begin(tree);
         let pool = conditions.into_iter().map(|condition| planning.conjunct(condition)).collect();
@@ -193,6 +195,14 @@ struct Planning<'p, 'a, 't> {
     part: Cell<f64>,
     /// The joins of the block in the outline that the planner is held to, if there is one.
     outlined: Option<Vec<OutlinedJoin>>,
+    /// Tables that are made anew for rows of others, and these.
+    laterals: Vec<Lateral>,
+}
+
+/// A table that is made of rows of other tables of the block: LATERAL.
+struct Lateral {
+    own: TableSet,
+    reads: TableSet,
 }
 
 /// A join of an outline.
@@ -217,6 +227,21 @@ impl<'a, 't> Planning<'_, 'a, 't> {
             hashes: join.hashes,
         });
         Some(joins.filter(|join| !join.left.is_empty() && !join.right.is_empty()).collect())
+    }
+
+    /// The tables of a tree that are made of rows of others.
+    fn laterals_of(&self, tree: &JoinTree) -> Vec<Lateral> {
+        let mut laterals = Vec::new();
+        tree.leaves(&mut |leaf| {
+            let slot = leaf.slot();
+            if let Some(table) = self.statement().table(slot) {
+                let reads = self.in_slots(table.outer_slots());
+                if !reads.is_empty() {
+                    laterals.push(Lateral { own: self.in_slots(&[slot]), reads });
+                }
+            }
+        });
+        laterals
     }
 
     /// What a join costs in addition that an outline does not have.
@@ -403,7 +428,11 @@ impl<'a, 't> Planning<'_, 'a, 't> {
     fn may_hash(&self, left: TableSet, right: TableSet) -> bool {
         let hints = &self.planner.joining.hints;
         let (unhashed, hashed) = (self.in_slots(&hints.unhashed), self.in_slots(&hints.hashed));
-        let is_forbidden = unhashed.meets(right) || !left.is_empty() && left.is_within(unhashed);
+        // A hash table is made once, and not for each left row.
+        let depends = |lateral: &Lateral| lateral.own.is_within(right) && lateral.reads.meets(left);
+        let is_forbidden = unhashed.meets(right)
+            || !left.is_empty() && left.is_within(unhashed)
+            || self.laterals.iter().any(depends);
         !is_forbidden && (self.statement().switches.block_nested_loop || hashed.meets(right))
     }
 

@@ -381,6 +381,18 @@ impl JoinTree {
         self.leaves(&mut |leaf| out.push(leaf.slot()));
     }
 
+    /// Slots that tables of it read which are queries: those of the tables before them, where they are LATERAL,
+    /// and of enclosing queries.
+    pub fn read_by_lateral(&self) -> Vec<usize> {
+        let mut read = Vec::new();
+        self.leaves(&mut |leaf| match leaf {
+            Leaf::Derived { query, .. } => read.extend_from_slice(&query.outer_slots),
+            Leaf::Recursive { recursion, .. } => read.extend_from_slice(&recursion.outer_slots),
+            Leaf::Table(_) | Leaf::Virtual(_) | Leaf::Working { .. } => {}
+        });
+        read
+    }
+
     /// Visits its tables, from left to right as they were written; the right side of a RIGHT JOIN comes
     /// first.
     pub fn leaves<'a>(&'a self, visit: &mut dyn FnMut(&'a Leaf)) {

@@ -8,6 +8,7 @@
 //! The texts are MySQL's as far as its rewriting and this one do the same. They are for people: not each can
 //! be executed, and how a query is written decides nothing.
 
+use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
 
 use palisade_expr::order::SortKey;
@@ -33,6 +34,8 @@ pub struct Told {
 pub struct Writer<'q> {
     /// The subqueries in its expressions, by number.
     subqueries: &'q [Option<LogicalQuery>],
+    /// The slots of the tables of the FROM clause that is written: a table of it that reads them is LATERAL.
+    beside: RefCell<Vec<usize>>,
 }
 
 /// Which of its columns' names a query is written with.
@@ -45,7 +48,7 @@ enum Names {
 impl<'q> Writer<'q> {
     /// Of a statement with these subqueries.
     pub fn new(subqueries: &'q [Option<LogicalQuery>]) -> Writer<'q> {
-        Writer { subqueries }
+        Writer { subqueries, beside: RefCell::default() }
     }
 
     /// A query that is a statement, or what an INSERT inserts.
@@ -61,11 +64,20 @@ impl<'q> Writer<'q> {
     pub fn change(&self, tree: &JoinTree, conditions: &[Expr], order: &Order) -> [String; 2] {
         let (mut from, mut rest) = (String::new(), String::new());
         let mut on = Vec::new();
-        self.tree(tree, &mut on, &mut from);
+        self.tables(tree, &mut on, &mut from);
         on.extend(conditions);
         self.filter(&on, &mut rest);
         self.order(&order.keys, order.limit.as_ref(), &|expr| self.expr(expr), &mut rest);
         [from, rest]
+    }
+
+    /// The tables of FROM.
+    fn tables<'t>(&self, tree: &'t JoinTree, on: &mut Vec<&'t Expr>, out: &mut String) {
+        let mut slots = Vec::new();
+        tree.slots(&mut slots);
+        let around = self.beside.replace(slots);
+        self.tree(tree, on, out);
+        self.beside.replace(around);
     }
 
     /// An expression, with its subqueries written out.
@@ -190,7 +202,7 @@ impl<'q> Writer<'q> {
         let mut conditions = Vec::new();
         if let Some(tree) = &block.tree {
             out.push_str(" from ");
-            self.tree(tree, &mut conditions, out);
+            self.tables(tree, &mut conditions, out);
         }
         conditions.extend(&block.conditions);
         self.filter(&conditions, out);
@@ -271,7 +283,8 @@ impl<'q> Writer<'q> {
                 }
             }
             Leaf::Derived { query, alias, .. } => {
-                out.push('(');
+                let is_lateral = query.outer_slots.iter().any(|slot| self.beside.borrow().contains(slot));
+                out.push_str(if is_lateral { "lateral (" } else { "(" });
                 self.query(query, Names::Shown, out);
                 add(out, format_args!(") {}", name(alias)));
             }

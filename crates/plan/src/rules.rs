@@ -81,7 +81,7 @@ use palisade_expr::session_variables::OptimizerSwitches;
 pub use self::constants::is_never;
 pub(crate) use self::limit_down::has_no_effects;
 pub use self::outer_to_inner::outer_to_inner;
-pub(crate) use self::substitute::{change_exprs, substitute};
+pub(crate) use self::substitute::{change_exprs, each_expr, substitute};
 
 /// What applying a rule to a block counts as, in units of a nanosecond.
 const UNITS_A_RULE: usize = 256;

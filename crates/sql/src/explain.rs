@@ -15,6 +15,7 @@
 mod blocks;
 mod document;
 mod reading;
+mod remade;
 mod rows;
 mod step;
 mod text;

@@ -37,6 +37,14 @@ pub struct WorkingTable {
     reads: usize,
 }
 
+/// What a derived table sees of the tables beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sees {
+    Nothing,
+    /// LATERAL: those that come before it in FROM, row by row.
+    TablesBefore,
+}
+
 /// What a query that stands for a table is called.
 pub(super) struct Named<'a> {
     pub(super) alias: &'a str,
@@ -115,14 +123,12 @@ impl Binder<'_> {
         match reference {
             TableReference::Table(factor) => self.factor(factor),
             TableReference::Derived(derived) => {
-                if derived.lateral {
-                    return Err(not_supported("LATERAL"));
-                }
                 let Some(alias) = &derived.alias else {
                     return Err(mysql_error!(ER_DERIVED_MUST_HAVE_ALIAS));
                 };
                 self.locking.check_unnamed(alias)?;
-                self.derived(&derived.query, &Named::derived(alias), &derived.columns)
+                let sees = if derived.lateral { Sees::TablesBefore } else { Sees::Nothing };
+                self.derived_seeing(sees, &derived.query, &Named::derived(alias), &derived.columns)
             }
             TableReference::JsonTable(_) => Err(not_supported("JSON_TABLE")),
             TableReference::List(list) => {
@@ -141,7 +147,15 @@ impl Binder<'_> {
         let first = place(self.scope());
         let left = self.reference(&join.left)?;
         let middle = place(self.scope());
-        let right = self.reference(&join.right)?;
+        if join.kind == AstJoinKind::Right {
+            // LATERAL on the right side of a RIGHT JOIN does not see the left side.
+            self.scope().unseen.push(first.source..middle.source);
+        }
+        let right = self.reference(&join.right);
+        if join.kind == AstJoinKind::Right {
+            self.scope().unseen.pop();
+        }
+        let right = right?;
         match join.kind {
             AstJoinKind::Left => {
                 self.scope().sources.iter_mut().skip(middle.source).for_each(|source| source.outer = true)
@@ -546,30 +560,46 @@ impl Binder<'_> {
         Ok((recursion, columns))
     }
 
-    /// Binds a derived table or common table expression.
+    /// Binds a derived table or common table expression, which does not see the tables beside it.
     pub(super) fn derived(
         &mut self,
         query: &ast::Query,
         named: &Named<'_>,
         names: &[String],
     ) -> SqlResult<JoinTree> {
-        // It does not see the tables beside it.
-        let own = self.take_scope()?;
+        self.derived_seeing(Sees::Nothing, query, named, names)
+    }
+
+    fn derived_seeing(
+        &mut self,
+        sees: Sees,
+        query: &ast::Query,
+        named: &Named<'_>,
+        names: &[String],
+    ) -> SqlResult<JoinTree> {
+        let own = match sees {
+            Sees::Nothing => Some(self.take_scope()?),
+            Sees::TablesBefore => None,
+        };
         self.derived_depth += 1;
         let reads = self.subquery_reads.len();
         let planned = self.nested(|binder| binder.query(query));
         self.subquery_reads.truncate(reads);
         self.derived_depth -= 1;
         let derived = self.last_derived.take();
-        self.scopes.push(own);
+        let is_apart = own.is_some();
+        self.scopes.extend(own);
         let planned = planned?;
         if !names.is_empty() && names.len() != planned.output.len() {
             return Err(mysql_error!(ER_VIEW_WRONG_LIST));
         }
-        self.scope().read_slots_outside(&planned.outer_slots);
-        self.scope().read_outside(&planned.outer_columns);
+        if is_apart {
+            self.scope().read_slots_outside(&planned.outer_slots);
+            self.scope().read_outside(&planned.outer_columns);
+        }
         let slot = self.new_slot();
-        if let Some(derived) = derived {
+        // What is known of the rows of LATERAL is so for each row of the tables that it reads.
+        if let Some(derived) = derived.filter(|_| is_apart) {
             self.scope().derived.push((slot, derived));
         }
         let alias = named.alias.to_owned();

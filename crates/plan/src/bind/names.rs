@@ -41,7 +41,7 @@ impl Scope {
     fn find(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
         let mut found: Option<(usize, usize)> = None;
         for (position, source) in self.sources.iter().enumerate() {
-            if !source.is_named_by(name) {
+            if !source.is_named_by(name) || self.unseen.iter().any(|range| range.contains(&position)) {
                 continue;
             }
             let Some(column) = source.column(&name.column) else { continue };

@@ -112,6 +112,8 @@ pub struct Scope {
     pub block: u32,
     /// Its tables.
     pub sources: Vec<Source>,
+    /// Tables, by their numbers, that LATERAL does not see although they come before it.
+    pub unseen: Vec<std::ops::Range<usize>>,
     /// Columns that an unqualified name does not find: the right sides of USING and NATURAL.
     pub merged: Vec<(usize, usize)>,
     /// The order of `*`: (source, column).

@@ -128,19 +128,30 @@ struct Together {
     classes: Vec<usize>,
 }
 
-/// For each part those that hints say are joined before it, itself and what is beyond aside; nothing if they
-/// say nothing of these parts.
+/// For each part those that are joined before it, because it is made of their rows or hints say so, itself and
+/// what is beyond aside; nothing if there are none.
 fn orders<'t>(planning: &Planning<'_, '_, 't>, parts: &[Part<'t>]) -> Vec<PartSet> {
-    let pairs = &planning.planner.joining.hints.before;
-    if pairs.is_empty() || planning.planner.joining.straight {
+    let hinted = &planning.planner.joining.hints.before;
+    if hinted.is_empty() && planning.laterals.is_empty() {
         return Vec::new();
     }
-    let mut before = vec![PartSet::default(); parts.len()];
+    let mut needed = vec![PartSet::default(); parts.len()];
+    for lateral in &planning.laterals {
+        let own = parts.iter().position(|part| lateral.own.is_within(part.tables));
+        for (number, part) in parts.iter().enumerate() {
+            if let Some(own) = own.filter(|own| *own != number && part.tables.meets(lateral.reads))
+                && let Some(before) = needed.get_mut(own)
+            {
+                *before = before.with(PartSet::of(number));
+            }
+        }
+    }
+    let mut before = needed.clone();
     let part_of = |slot: usize| {
         let table = planning.in_slots(&[slot]);
         parts.iter().position(|part| !table.is_empty() && table.is_within(part.tables))
     };
-    for (first, second) in pairs {
+    for (first, second) in hinted.iter().filter(|_| !planning.planner.joining.straight) {
         if let (Some(first), Some(second)) = (part_of(*first), part_of(*second))
             && first != second
             && let Some(before) = before.get_mut(second)
@@ -148,6 +159,13 @@ fn orders<'t>(planning: &Planning<'_, '_, 't>, parts: &[Part<'t>]) -> Vec<PartSe
             *before = before.with(PartSet::of(first));
         }
     }
+    // Hints give way to what is needed.
+    [before, needed].into_iter().find_map(closed).unwrap_or_default()
+}
+
+/// The same with what is before those before; `None` if parts are before each other, and nothing if none is
+/// before another.
+fn closed(mut before: Vec<PartSet>) -> Option<Vec<PartSet>> {
     // What is before a part is before those behind it, too; parts that are before each other have no order.
     for _ in 0..before.len() {
         let next: Vec<PartSet> = before
@@ -159,10 +177,8 @@ fn orders<'t>(planning: &Planning<'_, '_, 't>, parts: &[Part<'t>]) -> Vec<PartSe
         before = next;
     }
     let is_cyclic = before.iter().enumerate().any(|(part, before)| before.meets(PartSet::of(part)));
-    match is_cyclic || before.iter().all(|before| before.count() == 0) {
-        true => Vec::new(),
-        false => before,
-    }
+    let is_empty = before.iter().all(|before| before.count() == 0);
+    (!is_cyclic).then(|| if is_empty { Vec::new() } else { before })
 }
 
 /// How two sets are joined.

@@ -245,7 +245,12 @@ impl<'t> Planning<'_, '_, 't> {
             (Leaf::Working { .. }, _) => cost::WORKING_ROWS,
             _ => cost::UNKNOWN_ROWS,
         };
-        let cost = rows * cost::KEPT_ROW;
+        // What is made of outer rows is made anew for each of them.
+        let made = match table {
+            Some(PlannedTable::Derived(query)) if !query.outer_slots.is_empty() => query.cost,
+            _ => 0.0,
+        };
+        let cost = made + rows * cost::KEPT_ROW;
         let rows = (rows * product_of(&filter)).max(cost::FEWEST);
         let shape = Rc::new(Shape::Whole { leaf, table: table.cloned(), filter });
         Planned { shape, rows, cost, again: cost, startup: 0.0, ordered: false }

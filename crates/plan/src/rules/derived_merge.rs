@@ -40,6 +40,9 @@ impl Rule for DerivedMerge {
         let is_summed_up = block.grouping.as_ref().is_some_and(|grouping| grouping.rollup);
         let Some(mut tree) = block.tree.take() else { return };
         let mut tables = tree.count();
+        let read_by_tables = tree.read_by_lateral();
+        let mut beside = Vec::new();
+        tree.slots(&mut beside);
         let mut merged = Vec::new();
         let mut conditions = Vec::new();
         let hints = &block.hints;
@@ -53,13 +56,18 @@ impl Rule for DerivedMerge {
             {
                 own.slots(&mut own_slots);
             }
-            let is_read = statement.subqueries.iter().flatten().any(|own| own.outer_slots.contains(&slot));
+            let is_read = read_by_tables.contains(&slot)
+                || statement.subqueries.iter().flatten().any(|own| own.outer_slots.contains(&slot));
+            // What the conditions of joins within it read must be in place.
+            let is_lateral = query.outer_slots.iter().any(|slot| beside.contains(slot));
+            let is_bound = is_lateral && !is_plain_join(query);
             let may_merge = !hints.unmerged.contains(&slot)
                 && (statement.switches.derived_merge || hints.merged.contains(&slot));
             // Where WITH ROLLUP sums up, columns of a group's row are NULL by their places.
             if !may_merge
                 || is_summed_up
                 || is_read
+                || is_bound
                 || !is_mergeable(query, is_inner, &own_slots)
                 || tables + query.table_count() > MAX_TABLES + 1
             {
@@ -122,6 +130,18 @@ fn keep_instead(keep: &mut Vec<usize>, slot: usize, read: impl Iterator<Item = u
             }
         }
     }
+}
+
+/// Whether the tables of a block are joined by inner joins alone.
+fn is_plain_join(query: &LogicalQuery) -> bool {
+    fn is_inner(tree: &JoinTree) -> bool {
+        match tree {
+            JoinTree::Leaf(_) => true,
+            JoinTree::Inner(parts, _) => parts.iter().all(is_inner),
+            JoinTree::Left(..) | JoinTree::Semi { .. } => false,
+        }
+    }
+    matches!(&query.body, Body::Block(block) if block.tree.as_ref().is_none_or(is_inner))
 }
 
 fn is_mergeable(query: &LogicalQuery, is_inner: bool, own_slots: &[usize]) -> bool {

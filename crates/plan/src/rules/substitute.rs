@@ -63,7 +63,7 @@ pub(super) fn columns_of(query: &LogicalQuery, slot: usize) -> Vec<Expr> {
 }
 
 /// Visits the expressions of a query and of the queries in it, subqueries in expressions aside.
-pub(super) fn each_expr(query: &LogicalQuery, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn each_expr(query: &LogicalQuery, visit: &mut dyn FnMut(&Expr)) {
     query.output.iter().for_each(&mut *visit);
     match &query.body {
         Body::Block(block) => {

@@ -12,6 +12,7 @@ use palisade_session::sink::ColumnMeta;
 
 use super::Numbers;
 use super::reading::{access_type, index_name, key_length, key_parts, possible_keys, references};
+use super::remade::{AllRemade, table_of};
 use crate::{ResultSink, SqlResult};
 
 /// A row.
@@ -37,6 +38,9 @@ pub(super) struct Lines<'p> {
     lines: Vec<Line>,
     /// Queries that are tables of the block whose rows are made, with their numbers.
     inner: Vec<(u64, Inner)>,
+    remade: AllRemade,
+    /// The lines of tables, by their slots.
+    of_slots: Vec<(usize, usize)>,
     /// Rows that a step of the recursion whose rows are made reads of those before.
     working: f64,
 }
@@ -50,8 +54,15 @@ enum Inner {
 
 /// The rows of a statement's plan.
 pub(super) fn send(plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<()> {
-    let mut lines =
-        Lines { plan, numbers: Numbers::new(plan), lines: Vec::new(), inner: Vec::new(), working: 0.0 };
+    let mut lines = Lines {
+        plan,
+        numbers: Numbers::new(plan),
+        lines: Vec::new(),
+        inner: Vec::new(),
+        remade: AllRemade::of(plan),
+        of_slots: Vec::new(),
+        working: 0.0,
+    };
     lines.statement();
     send_lines(&lines.lines, sink)
 }
@@ -89,7 +100,10 @@ impl Lines<'_> {
         let inner = std::mem::replace(&mut self.inner, outer);
         for (id, inner) in inner {
             match inner {
-                Inner::Derived(query) => self.query(&query, id, "DERIVED"),
+                Inner::Derived(query) => {
+                    let is_dependent = !query.outer_slots.is_empty();
+                    self.query(&query, id, if is_dependent { "DEPENDENT DERIVED" } else { "DERIVED" });
+                }
                 Inner::Materialized(query) => self.query(&query, id, "MATERIALIZED"),
                 Inner::Recursive(recursion) => {
                     self.query(&recursion.seed, id, "DERIVED");
@@ -148,7 +162,8 @@ impl Lines<'_> {
                 SetStep::Intersect { .. } => ("intersect", "INTERSECT"),
             };
             ids.push(id);
-            self.block_of_input(Some(input), id, kind);
+            let is_dependent = select_type == "DEPENDENT DERIVED" && kind == "UNION";
+            self.block_of_input(Some(input), id, if is_dependent { "DEPENDENT UNION" } else { kind });
         }
         if !is_sorted && steps.iter().all(|step| *step == SetStep::UnionAll) {
             return;
@@ -179,6 +194,9 @@ impl Lines<'_> {
     }
 
     fn tables(&mut self, operator: &Operator, id: u64, select_type: &'static str, note: Option<&Note>) {
+        if let Some((slot, _)) = table_of(operator) {
+            self.of_slots.push((slot, self.lines.len()));
+        }
         match operator {
             Operator::Noted { input, note } => self.tables(input, id, select_type, Some(note)),
             Operator::Nothing => {
@@ -218,12 +236,13 @@ impl Lines<'_> {
                     line.extra.push("Using join buffer (hash join)".to_owned());
                 }
             }
-            Operator::Derived { query, filter, subquery, .. } => {
+            Operator::Derived { slot, query, filter, subquery, .. } => {
                 let rows = palisade_plan::note::estimate(&query.root).rows;
                 let (number, inner) = match subquery {
                     Some(number) => (*number as u64 + 2, Inner::Materialized(query.clone())),
                     None => (self.numbers.next(), Inner::Derived(query.clone())),
                 };
+                self.remade_for_row(*slot, number);
                 self.kept((id, select_type), rows, filter.is_some(), (number, inner));
             }
             Operator::Recursive { recursion, filter, .. } => {
@@ -247,6 +266,15 @@ impl Lines<'_> {
             }
             Operator::Union { .. } => {}
             other => other.inputs().iter().for_each(|input| self.tables(input, id, select_type, None)),
+        }
+    }
+
+    /// Says in the line of the table for whose rows the derived table of that number is made anew that it is.
+    fn remade_for_row(&mut self, slot: usize, number: u64) {
+        let row = self.remade.row_of(slot).map(|(row, _)| row);
+        let place = self.of_slots.iter().find(|(slot, _)| Some(*slot) == row);
+        if let Some(line) = place.and_then(|(_, line)| self.lines.get_mut(*line)) {
+            line.extra.push(format!("Rematerialize (<derived{number}>)"));
         }
     }
 

@@ -16,6 +16,7 @@ use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, index_name, key_columns, key_parts, lookup, ranges, ranges_line, references, subqueries_in,
 };
+use super::remade::AllRemade;
 use super::rows::merged_scans;
 use super::text::{columns_of, rounded, short, short_list, shortened, shown_cost};
 
@@ -144,11 +145,13 @@ pub(super) struct Steps<'p> {
     is_measured: bool,
     /// Which groupings are done in parts.
     divided_from: DividedFrom,
+    remade: AllRemade,
 }
 
 impl<'p> Steps<'p> {
     pub(super) fn new(plan: &'p Plan, is_measured: bool, divided_from: DividedFrom) -> Steps<'p> {
-        Steps { plan, used: UsedColumns::of(plan), shown: HashSet::new(), is_measured, divided_from }
+        let (used, remade) = (UsedColumns::of(plan), AllRemade::of(plan));
+        Steps { plan, used, shown: HashSet::new(), is_measured, divided_from, remade }
     }
 
     /// The steps of the plan's query, with all subqueries.
@@ -212,10 +215,16 @@ impl<'p> Steps<'p> {
     }
 
     fn operator(&mut self, operator: &Operator) -> Step {
-        match operator {
+        let row = self.remade.said_of(operator);
+        let step = match operator {
             Operator::Noted { input, note } => self.noted(input, note),
             operator => self.plain(operator),
-        }
+        };
+        let Some(alias) = row else { return step };
+        let (estimate, actual) = (step.estimate, step.actual);
+        let name = format!("Invalidate materialized tables (row from {alias})");
+        let over = Step::new(name, "invalidate_materialized_tables").with("table_name", alias.as_str());
+        Step { estimate, actual, ..over }.over([step])
     }
 
     fn noted(&mut self, input: &Operator, note: &Note) -> Step {
@@ -309,8 +318,11 @@ impl<'p> Steps<'p> {
                     .with("table_name", alias.as_str());
                 self.filtered(scan, filter.as_ref())
             }
-            Operator::Derived { query, alias, filter, subquery, .. } => {
-                let kept = self.materialized(query, subquery.is_some());
+            Operator::Derived { slot, query, alias, filter, subquery, .. } => {
+                let mut kept = self.materialized(query, subquery.is_some());
+                if let Some((_, row)) = self.remade.row_of(*slot) {
+                    kept.operation.push_str(&format!(" (invalidate on row from {row})"));
+                }
                 self.filtered(temporary(alias, kept), filter.as_ref())
             }
         }
