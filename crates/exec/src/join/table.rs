@@ -201,11 +201,6 @@ impl JoinTable {
         self.numbers.is_some()
     }
 
-    /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
-        self.rows
-    }
-
     /// Whether there is room for another row.
     pub(super) fn has_room(&self) -> bool {
         self.rows < MOST_ROWS
@@ -335,7 +330,7 @@ mod tests {
                 model.entry(number).or_default().push(row as u32);
             }
             while table.finish_some() {}
-            assert_eq!(table.len() as u64, rows);
+            assert_eq!(table.rows as u64, rows);
             for number in -3..keys as i128 + 3 {
                 let mut key = Vec::new();
                 append_integer_key(number, &mut key);
@@ -354,7 +349,7 @@ mod tests {
                 assert_eq!(&rows_of(&table, table.find(&key)), expected);
             }
             table.clear();
-            assert!(table.len() == 0 && table.find(&[]) == NONE);
+            assert!(table.rows == 0 && table.find(&[]) == NONE);
         }
     }
 }
