@@ -348,8 +348,8 @@ mod tests {
     #[test]
     fn a_part_that_is_becoming_better_is_not_given_up() {
         let part = Part::new();
-        // Two of a hundred more in each period, up to a half.
-        let is_hit = |look: u64| look % 100 < (look / PERIOD * 2 + 2).min(50);
+        // Two of each 64 more in each period, up to a half.
+        let is_hit = |look: u64| look % 64 < (look / PERIOD * 2 + 2).min(32);
         assert_eq!(until_pause(&part, is_hit), None);
         // It stays where it is, at one of ten.
         assert!(until_pause(&part, |look| look % 10 == 0).is_some());
