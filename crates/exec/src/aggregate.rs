@@ -6,7 +6,6 @@
 
 pub(crate) mod in_batches;
 mod in_columns;
-mod in_joins;
 mod in_parts;
 mod in_unions;
 mod rollup;
@@ -237,8 +236,6 @@ pub struct AggregateState {
     /// Who adds the rows up.
     adding: Adding,
     in_batches: InBatches<Batched>,
-    /// Of pairs that are added, the places of the left rows in their batch.
-    places: Vec<usize>,
     /// Of each input of a union that is read in batches.
     of_union: Vec<Option<Box<InputOfUnion>>>,
     /// Of a recursion that is computed by column.
@@ -303,7 +300,6 @@ impl AggregateState {
             put_off: PutOff::default(),
             adding: Adding::default(),
             in_batches: InBatches::default(),
-            places: Vec::new(),
             of_union: Vec::new(),
             of_columns: None,
         }

@@ -1,14 +1,13 @@
 //! Nested loops and hash joins.
 
 mod building;
-mod pairs;
 mod probing;
 mod put_off;
-mod table;
 
 use palisade_catalog::ValueRef;
 use palisade_engine::KeyRange;
 use palisade_expr::hash_key::{append_domain_key, append_integer_key};
+use palisade_expr::keys::{KeyIndex, Numbered};
 use palisade_expr::place::At;
 use palisade_expr::warning::Warnings;
 use palisade_expr::{Context, Domain, Expr, Slot, SqlAttempt, SqlError, SqlResult};
@@ -16,12 +15,10 @@ use palisade_plan::{JoinKind, Operator};
 use palisade_session::work::WorkDone;
 
 use self::building::Building;
-pub(crate) use self::pairs::Pairs;
 use self::probing::{Probed, Probing};
 use self::put_off::{InOrder, LeftMark, PutOff};
-use self::table::{JoinTable, NONE};
 use super::batches::{InBatches, Taken};
-use super::kept::KeptRows;
+use super::kept::{KeptRows, grown};
 use super::spill::pairs::table_memory;
 use super::{ExecContext, State};
 
@@ -150,27 +147,16 @@ pub struct HashJoin<'p> {
     pub in_order: bool,
 }
 
-impl<'p> HashJoin<'p> {
-    /// Of an operator, if it is a hash join.
-    pub fn of(operator: &'p Operator) -> Option<HashJoin<'p>> {
-        match operator {
-            Operator::HashJoin { left, right, kind, keys, condition, right_slots, in_order, keeps: _ } => {
-                let (kind, condition, in_order) = (*kind, condition.as_ref(), *in_order);
-                Some(HashJoin { left, right, kind, keys, condition, right_slots, in_order })
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether rows are looked up by one whole number, and rows with the same one are all kept.
-    fn is_by_number(&self) -> bool {
-        matches!(self.keys, [(_, _, Domain::Integer)]) && !self.right_slots.is_empty()
-    }
-}
-
 /// Where a hash join is.
 ///
-/// The rows of the right side lie in one place ([`KeptRows`]), and a [table](JoinTable) finds those with a key.
+/// The rows of the right side lie in one place ([`KeptRows`]); rows with the same key are a chain, in the
+/// order in which they came:
+///
+/// ```text
+///  keys   'a' = 0   'b' = 1           row    0   1   2   3
+///  first      0         1             next   2   -   3   -        'a': rows 0, 2, 3
+///  last       3         1
+/// ```
 ///
 /// When they take more memory than they may, the others are put off, with the left rows that may
 /// match them, and come when the left side has ended.
@@ -178,8 +164,12 @@ impl<'p> HashJoin<'p> {
 pub struct HashJoinState {
     left: State,
     right: State,
-    /// Which right rows have a key; `None` before the first of them.
-    table: Option<JoinTable>,
+    /// Numbers of the keys of the right side.
+    keys: KeyIndex,
+    /// The first and the last row of each key.
+    chains: Vec<(u32, u32)>,
+    /// For each row the next one with its key.
+    next: Vec<u32>,
     rows: KeptRows,
     built: bool,
     right_pending: bool,
@@ -206,13 +196,18 @@ pub struct HashJoinState {
     building: InBatches<Building>,
 }
 
+/// No row.
+const NONE: u32 = u32::MAX;
+
 impl HashJoinState {
     /// A join that sets the rows of its right side aside in `rows`, before its first row.
     pub fn new(left: State, right: State, rows: KeptRows, keeps: bool) -> Self {
         HashJoinState {
             left,
             right,
-            table: None,
+            keys: KeyIndex::default(),
+            chains: Vec::new(),
+            next: Vec::new(),
             rows,
             built: false,
             right_pending: false,
@@ -261,9 +256,9 @@ impl HashJoinState {
 
     /// Before the first right row.
     fn forget_table(&mut self) {
-        if let Some(table) = &mut self.table {
-            table.clear();
-        }
+        self.keys.clear();
+        self.chains.clear();
+        self.next.clear();
         self.rows.clear();
         (self.built, self.right_pending, self.right_ended) = (false, false, false);
     }
@@ -321,7 +316,7 @@ impl HashJoinState {
                 }
                 let row = self.candidate as usize;
                 self.rows.show(row, plan.right_slots, &mut cx.state.frame)?;
-                self.candidate = self.table.as_ref().map_or(NONE, |table| table.next(self.candidate));
+                self.candidate = *self.next.at(row)?;
                 self.testing = true;
                 cx.take_turns(1)?;
             }
@@ -386,9 +381,10 @@ impl HashJoinState {
 
     /// The left row and its key are in place: finds the right rows that have it, too.
     fn begin_left(&mut self, cx: &mut ExecContext<'_, '_>, matched: bool) -> SqlAttempt<bool> {
-        self.candidate = match &self.table {
-            Some(table) if self.has_key => table.find(&self.key),
-            _ => NONE,
+        let number = if self.has_key { self.keys.find(&self.key) } else { None };
+        self.candidate = match number {
+            Some(number) => self.chains.at(number)?.0,
+            None => NONE,
         };
         (self.has_left, self.matched, self.testing) = (true, matched, false);
         if self.candidate == NONE {
@@ -425,9 +421,6 @@ impl HashJoinState {
     }
 
     fn build_table(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
-        if self.table.is_none() {
-            self.table = Some(JoinTable::new(plan.is_by_number()));
-        }
         while !self.right_ended {
             if let Some(put_off) = &mut self.put_off {
                 put_off.make_room()?;
@@ -469,73 +462,42 @@ impl HashJoinState {
         if let Some(put_off) = &mut self.put_off {
             put_off.end_right()?;
         }
-        while self.table.as_mut().is_some_and(JoinTable::finish_some) {
-            cx.take_turns(UNITS_OF_LINKING)?;
-        }
         self.built = true;
         Ok(())
     }
 
     /// About how many bytes the right rows take, and what finds them.
-    #[inline]
     fn size(&self) -> usize {
-        self.rows.size() + self.table.as_ref().map_or(0, JoinTable::size)
-    }
-
-    /// Whether the right rows take as much memory as they may.
-    #[inline]
-    fn is_full(&self, cx: &ExecContext<'_, '_>) -> bool {
-        self.size() > table_memory(put_off::memory(cx))
+        let of_chains = grown::<(u32, u32)>(self.chains.len()) + grown::<u32>(self.next.len());
+        self.rows.size() + self.keys.size() + of_chains
     }
 
     /// Keeps the current right row, whose key is at hand, or puts it off.
     fn keep(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlResult<()> {
-        // Rows of which nothing is kept are alike.
-        let is_known =
-            plan.right_slots.is_empty() && self.table.as_ref().is_some_and(|table| table.contains(&self.key));
-        if is_known {
-            return Ok(());
-        }
-        if self.is_full(cx) {
+        if self.size() > table_memory(put_off::memory(cx)) {
+            // Rows of which nothing is kept are alike.
+            if plan.right_slots.is_empty() && self.keys.contains(&self.key) {
+                return Ok(());
+            }
             cx.execution.check_may_put_off()?;
             let put_off = self.put_off.get_or_insert_with(|| Box::new(PutOff::new(plan)));
             return put_off.push_right(cx, plan, &self.key);
         }
-        with_room(&mut self.table)?.insert(&self.key);
-        self.keep_slots(cx, plan)
-    }
-
-    /// The same of a row whose key is a number.
-    #[inline]
-    fn keep_number(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        plan: &HashJoin<'_>,
-        number: i64,
-    ) -> SqlResult<()> {
-        if self.is_full(cx) {
-            self.key.clear();
-            append_integer_key(number.into(), &mut self.key);
-            return self.keep(cx, plan);
+        let row = u32::try_from(self.next.len()).ok().filter(|row| *row < NONE);
+        let row = row.ok_or_else(|| SqlError::internal("too many rows for a hash join"))?;
+        match self.keys.number(&self.key) {
+            Numbered::Known(_) if plan.right_slots.is_empty() => return Ok(()),
+            Numbered::Known(number) => {
+                let last = std::mem::replace(&mut self.chains.at_mut(number)?.1, row);
+                *self.next.at_mut(last as usize)? = row;
+            }
+            Numbered::New(_) => self.chains.push((row, row)),
         }
-        with_room(&mut self.table)?.insert_number(number);
-        self.keep_slots(cx, plan)
-    }
-
-    fn keep_slots(&mut self, cx: &mut ExecContext<'_, '_>, plan: &HashJoin<'_>) -> SqlResult<()> {
+        self.next.push(NONE);
         self.rows.push(&cx.state.frame, plan.right_slots)?;
         cx.session.charge(self.size())
     }
 }
-
-/// The table, if another row can be added to it.
-fn with_room(table: &mut Option<JoinTable>) -> SqlResult<&mut JoinTable> {
-    let table = table.as_mut().filter(|table| table.has_room());
-    table.ok_or_else(|| SqlError::internal("too many rows for a hash join"))
-}
-
-/// What another step of making the buckets of a table takes, in rows that are read.
-const UNITS_OF_LINKING: u32 = 64;
 
 /// Bytes that are equal where the expressions' values are equal in their domains; false if one is NULL.
 fn join_key<'e>(

@@ -319,10 +319,21 @@ impl State {
             (State::NestedLoop(state), Operator::NestedLoop { left, right, kind, condition }) => {
                 state.next(cx, left, right, *kind, condition.as_ref())
             }
-            (State::HashJoin(state), plan) => match join::HashJoin::of(plan) {
-                Some(join) => state.next(cx, &join),
-                None => unreachable!("a state mirrors its plan"),
-            },
+            (
+                State::HashJoin(state),
+                Operator::HashJoin { left, right, kind, keys, condition, right_slots, in_order, .. },
+            ) => state.next(
+                cx,
+                &join::HashJoin {
+                    left,
+                    right,
+                    kind: *kind,
+                    keys,
+                    condition: condition.as_ref(),
+                    right_slots,
+                    in_order: *in_order,
+                },
+            ),
             (State::Filter { input, pending }, Operator::Filter { input: plan, condition }) => loop {
                 if !*pending {
                     if !input.next(plan, cx)? {

@@ -38,7 +38,7 @@ use palisade_expr::{Context, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::{Limit, Operator};
 use palisade_session::work::Work;
 
-pub(crate) use self::in_batches::KeysOfBatch;
+use self::in_batches::KeysOfBatch;
 use super::batches::{InBatches, Taken};
 use super::kept::KeptRows;
 use super::packed::{KeyPacking, Packed, Ranked};

@@ -13,7 +13,6 @@
 //! Where a row is not in memory, the call fails, and is done again when the page has come.
 
 mod first;
-mod in_batches;
 mod in_order;
 mod pages;
 mod rows;
@@ -39,10 +38,9 @@ use self::first::First;
 use self::in_order::InOrder;
 use self::rows::Rows;
 use self::runs::WindowRuns;
-use super::batches::{InBatches, Taken};
 use super::kept::KeptRows;
 use super::packed::Ranked;
-use super::sort::{KeysOfBatch, LONGEST_RUN, sort_in_turns};
+use super::sort::{LONGEST_RUN, sort_in_turns};
 use super::{ExecContext, State, place_values};
 
 /// Bytes of memory that the rows may take before they are written to a file.
@@ -93,7 +91,6 @@ pub struct WindowState {
     is_refilling: bool,
     /// Of rows that come in order.
     in_order: InOrder,
-    in_batches: InBatches<KeysOfBatch>,
 }
 
 /// What a window operator does.
@@ -159,7 +156,6 @@ impl WindowState {
             runs: None,
             is_refilling: false,
             in_order: InOrder::default(),
-            in_batches: InBatches::default(),
         }
     }
 
@@ -193,14 +189,11 @@ impl WindowState {
         }
         self.find_partition(cx, plan)?;
         self.compute_row(cx, plan)?;
-        while plan.shows_rows {
+        loop {
             self.rows.load_wanted(cx)?;
             match self.rows.show(self.next, &self.slots, &mut cx.state.frame) {
                 Err(_) if self.rows.is_wanting() => {}
-                shown => {
-                    shown?;
-                    break;
-                }
+                shown => break shown?,
             }
         }
         place_values(cx.state.frame.slots.at_mut(plan.slot)?, self.results.iter().cloned());
@@ -261,7 +254,7 @@ impl WindowState {
         self.rows.push(&cx.state.frame, &self.slots)?;
         if plan.sorts() {
             self.rows.rank_last(plan)?;
-            if self.first.is_beyond(&self.rows, self.rows.last_packed()) {
+            if self.first.is_beyond(&self.rows) {
                 return self.rows.drop_last();
             }
         }
@@ -391,12 +384,6 @@ impl WindowState {
                 if !has_order {
                     self.rows.make_room(cx, memory(cx), memory(cx))?;
                     self.has_ended |= self.first.is_enough(self.rows.len());
-                } else if !self.has_ended {
-                    match self.collect_batch(cx, input, plan)? {
-                        Taken::Added => continue,
-                        Taken::End => self.has_ended = true,
-                        Taken::RowByRow => {}
-                    }
                 }
                 if self.has_ended || !self.input.next(input, cx)? {
                     self.has_ended = true;

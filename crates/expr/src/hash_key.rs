@@ -87,17 +87,6 @@ fn append_signed(number: i64, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// The number of which [`append_integer_key`] has made a key of one number; `None` if it takes more than 64 bits.
-#[inline]
-pub fn signed_of_key(key: &[u8]) -> Option<i64> {
-    let (kind, bytes) = key.split_first()?;
-    let used = usize::from(kind.checked_sub(INTEGER)?);
-    let mut folded = [0; size_of::<u64>()];
-    folded.get_mut(..used)?.copy_from_slice(bytes.get(..used)?);
-    let folded = u64::from_le_bytes(folded);
-    Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
-}
-
 /// Appends bytes that are equal for values that compare equal in `domain`; false if the value is NULL there.
 pub fn append_domain_key(
     cx: &mut Context<'_>,

@@ -27,7 +27,7 @@ use super::premise::{Premise, rows_of};
 use super::remembered::deciding_columns;
 use super::rules::{each_expr, is_never};
 use super::window::WindowPlan;
-use super::window_order::{WindowOrder, shows_rows};
+use super::window_order::WindowOrder;
 use super::{Limit, Operator, Query, Recursion};
 use crate::pace::Pace;
 
@@ -291,7 +291,6 @@ impl<'a> Planner<'a> {
         let group = columns_to_tell_apart(&block);
         let local = block.slots();
         let window_order = WindowOrder::of(&block, output);
-        let shows_rows = shows_rows(&block, output);
         let Block { tree, mut conditions, grouping, having, windows, straight, hints, .. } = block;
         conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
         let joining = Joining { local, used, order: order.clone(), limit, group, straight, hints };
@@ -334,7 +333,7 @@ impl<'a> Planner<'a> {
             root = Operator::Filter { input: Box::new(root), condition };
         }
         let is_ordered = is_ordered || window_order.is_some();
-        root = windowed(root, windows, window_order, shows_rows);
+        root = windowed(root, windows, window_order);
         root = projected(root, block.projection, if is_distinct { &block.distinct } else { &Distinct::No });
         let Order { keys, limit } = block.order;
         if !keys.is_empty() && (!is_ordered || is_distinct) {
@@ -490,27 +489,19 @@ fn excerpts(block: &Block, used: &[(usize, Option<Vec<usize>>)]) -> Vec<(usize, 
     known.filter_map(|(slot, columns)| Some((*slot, columns.clone()?))).collect()
 }
 
-/// The windows of a block, in the order of the last of which its rows may be wanted. `shows_rows` says of that one
-/// what [`WindowPlan::shows_rows`] does.
-fn windowed(
-    mut root: Operator,
-    windows: Vec<WindowPlan>,
-    order: Option<WindowOrder>,
-    shows_rows: bool,
-) -> Operator {
+/// The rows of `root` as the values of a projection, without duplicates if they are to be distinct ones.
+/// The windows of a block, in the order of the last of which its rows may be wanted.
+fn windowed(mut root: Operator, windows: Vec<WindowPlan>, order: Option<WindowOrder>) -> Operator {
     for window in windows {
         root = Operator::Window { input: Box::new(root), window };
     }
-    if let Operator::Window { window, .. } = &mut root {
-        window.shows_rows = shows_rows;
-        if let Some(wanted) = order.and_then(|order| order.wanted) {
-            window.wanted = Some(wanted);
-        }
+    let wanted = order.and_then(|order| order.wanted);
+    if let (Operator::Window { window, .. }, Some(wanted)) = (&mut root, wanted) {
+        window.wanted = Some(wanted);
     }
     root
 }
 
-/// The rows of `root` as the values of a projection, without duplicates if they are to be distinct ones.
 fn projected(root: Operator, projection: Option<Projection>, distinct: &Distinct) -> Operator {
     let Some(Projection { slot, values }) = projection else { return root };
     let root = Operator::Project { input: Box::new(root), output: values, slot };

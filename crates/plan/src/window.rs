@@ -23,8 +23,6 @@ pub struct WindowPlan {
     /// Rows that are wanted, if not all. Others may be missing, or have other values of which the same can be
     /// told: that they are not among the first.
     pub wanted: Option<FirstRows>,
-    /// What is above reads columns of the rows, and not only the values that the windows give.
-    pub shows_rows: bool,
 }
 
 /// The first of the rows that a window gives.

@@ -38,26 +38,6 @@ impl WindowOrder {
     }
 }
 
-/// Whether what is above the windows of a block, of which `output` is computed, reads columns of their rows.
-pub fn shows_rows(block: &Block, output: &[Expr]) -> bool {
-    if block.whole_rows {
-        return true;
-    }
-    let of_windows = |slot: &usize| block.windows.iter().any(|window| window.slot == *slot);
-    let is_projected = |slot: &usize| block.projection.as_ref().is_some_and(|known| known.slot == *slot);
-    let values = block.projection.iter().flat_map(|projection| &projection.values);
-    let keys = block.order.keys.iter().map(|key| &key.expr);
-    let mut shows = false;
-    for expr in output.iter().chain(values).chain(keys) {
-        expr.walk(&mut |expr| match &expr.node {
-            Node::Column { slot, .. } => shows |= !of_windows(slot) && !is_projected(slot),
-            Node::Subquery(_) => shows = true,
-            _ => {}
-        });
-    }
-    shows
-}
-
 /// Whether rows in the order of a window of a block are in that of its ORDER BY.
 fn follows(block: &Block, window: &WindowPlan) -> bool {
     let mut own = window.partition.iter().chain(&window.order);

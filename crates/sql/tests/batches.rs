@@ -220,32 +220,8 @@ fn joins_by_hash_of_batches_give_the_pairs_of_their_rows() {
             "t.i = p.n AND p.d > 50",
         ]);
         let filter = *prng.pick(&["TRUE", "t.x > 0", "t.c = 'a' AND t.g >= '2020-06-01'", "t.id % 3 = 0"]);
-        let left = *prng.pick(&["t.c", "t.c, t.y", "t.e"]);
-        let aggregates = [
-            "COUNT(*)",
-            "SUM(t.x)",
-            "MIN(t.g)",
-            "MAX(t.i)",
-            "COUNT(t.s)",
-            "AVG(t.u)",
-            "COUNT(DISTINCT t.c)",
-            "MAX(p.d)",
-        ];
-        let of_left = some(&mut prng, &aggregates, 3).join(", ");
-        let text = match prng.below(10) {
+        let text = match prng.below(5) {
             0 => format!("SELECT t.id, p.d FROM t JOIN p ON {on} WHERE {filter}"),
-            5 => format!("SELECT {of_left} FROM t JOIN p ON {on} WHERE {filter}"),
-            6 => format!("SELECT {left}, {of_left} FROM t JOIN p ON {on} WHERE {filter} GROUP BY {left}"),
-            7 => {
-                format!("SELECT {left}, {of_left} FROM t LEFT JOIN p ON {on} WHERE {filter} GROUP BY {left}")
-            }
-            8 => format!(
-                "SELECT COUNT(*), SUM(t.x) FROM t WHERE {filter} AND EXISTS (SELECT * FROM p WHERE {on})"
-            ),
-            9 => format!(
-                "SELECT {left}, COUNT(*), MAX(t.x) FROM t WHERE {filter} AND NOT EXISTS (SELECT * FROM p WHERE {on}) \
-                 GROUP BY {left}"
-            ),
             1 => format!("SELECT t.id, p.d FROM t LEFT JOIN p ON {on} WHERE {filter}"),
             2 => format!("SELECT t.id, t.s FROM t WHERE {filter} AND EXISTS (SELECT * FROM p WHERE {on})"),
             3 => {
@@ -255,48 +231,6 @@ fn joins_by_hash_of_batches_give_the_pairs_of_their_rows() {
         };
         let limit = limit(&mut prng);
         agree_on(&mut client, &text, &limit);
-    }
-}
-
-#[test]
-fn windows_of_batches_give_what_those_of_their_rows_do() {
-    let mut prng = Prng::new(test_seed(151));
-    let mut client = filled(&mut prng);
-    client.run("ANALYZE TABLE t");
-    let in_memory = client.session.state.variables.operator_memory;
-    for number in 0..200 {
-        let function = *prng.pick(&[
-            "ROW_NUMBER()",
-            "RANK()",
-            "DENSE_RANK()",
-            "COUNT(*)",
-            "SUM(x)",
-            "LAG(y)",
-            "CUME_DIST()",
-        ]);
-        let keys = ["y", "i", "u", "x", "n", "f", "g", "m", "e", "b"];
-        let keys = some(&mut prng, &keys, 3)
-            .into_iter()
-            .map(|key| if prng.one_in(3) { format!("{key} DESC") } else { key });
-        let keys: Vec<String> = keys.chain(["id".to_owned()]).collect();
-        let partition = *prng.pick(&["", "PARTITION BY y ", "PARTITION BY c ", "PARTITION BY i, e "]);
-        let filter = *prng.pick(&["TRUE", "x > 0", "g >= '2020-06-01'", "id % 3 = 0"]);
-        let bound = *prng.pick(&["", "", " WHERE r <= 3"]);
-        let over = format!("{function} OVER ({partition}ORDER BY {})", keys.join(", "));
-        let text = |locks: &str| {
-            format!(
-                "SELECT COUNT(*), SUM(r), GROUP_CONCAT(w.r ORDER BY w.id) FROM (SELECT {over} AS r, id \
-                 FROM t WHERE {filter}{locks}) AS w{bound}"
-            )
-        };
-        let alone = |locks: &str| {
-            format!(
-                "SELECT COUNT(*), SUM(r) FROM (SELECT {over} AS r FROM t WHERE {filter}{locks}) AS w{bound}"
-            )
-        };
-        client.session.state.variables.operator_memory = if number % 4 == 3 { 32 << 10 } else { in_memory };
-        assert_eq!(client.run(&alone("")), client.run(&alone(" FOR SHARE")), "{}", alone(""));
-        assert_eq!(client.run(&text("")), client.run(&text(" FOR SHARE")), "{}", text(""));
     }
 }
 

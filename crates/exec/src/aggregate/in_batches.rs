@@ -254,19 +254,6 @@ impl Batched {
                 self.selected.push(position);
             }
         }
-        self.compute_rows(&rows)
-    }
-
-    /// The same of the rows at these places, which are plain and pass the filter, each as often as it is there.
-    pub(crate) fn compute_at(&mut self, batch: &RowBatch, places: &[usize]) -> bool {
-        self.selected.clear();
-        self.selected.extend_from_slice(places);
-        let rows: Vec<&[u8]> = places.iter().map(|place| batch.row(*place).row).collect();
-        self.compute_rows(&rows)
-    }
-
-    /// Computes what the selected rows add.
-    fn compute_rows(&mut self, rows: &[&[u8]]) -> bool {
         self.raw_keys.clear();
         if !self.keys.is_empty() {
             let (columns, keys) = (&self.columns, &self.keys);
@@ -276,10 +263,10 @@ impl Batched {
             words.clear();
             let is_read = match *source {
                 Source::Extreme { number, is_least: true } => {
-                    self.columns.words(number, rows, words, |word| word.map(|word| !word))
+                    self.columns.words(number, &rows, words, |word| word.map(|word| !word))
                 }
                 Source::Extreme { number, is_least: false } => {
-                    self.columns.words(number, rows, words, |word| word)
+                    self.columns.words(number, &rows, words, |word| word)
                 }
                 Source::NotNull { number } => {
                     let is_there = |row: &&[u8]| (!self.columns.is_null(number, row)).then_some(0);
@@ -292,7 +279,7 @@ impl Batched {
                 return false;
             }
         }
-        self.computation.run(&self.columns, rows)
+        self.computation.run(&self.columns, &rows)
     }
 }
 
@@ -348,7 +335,6 @@ impl AggregateState {
         match self.input {
             State::Derived(_) => return self.consume_batch_of_union(cx, plan),
             State::Recursive { .. } => return self.consume_columns(cx, plan),
-            State::HashJoin(_) => return self.consume_batch_of_join(cx, plan),
             _ => {}
         }
         let mut in_batches = std::mem::replace(&mut self.in_batches, InBatches::No);
@@ -406,7 +392,7 @@ impl AggregateState {
     }
 
     /// Adds what was computed.
-    pub(super) fn add_batch(
+    fn add_batch(
         &mut self,
         cx: &mut ExecContext<'_, '_>,
         plan: &Grouping<'_>,

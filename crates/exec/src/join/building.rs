@@ -11,7 +11,7 @@ use palisade_engine::RowBatch;
 use palisade_expr::place::At;
 use palisade_expr::{Slot, SqlAttempt};
 
-use super::probing::{append_keys, is_read, number_of};
+use super::probing::{append_keys, is_read};
 use super::{HashJoin, HashJoinState};
 use crate::ExecContext;
 use crate::batches::{Batch, BatchedScan, InBatches, Sieve, Taken, place_row};
@@ -26,17 +26,9 @@ const UNITS_OF_ROW: u32 = 3;
 pub(super) struct Building {
     columns: PlainColumns,
     types: Vec<SqlType>,
-    found: Found,
-}
-
-/// The rows of a batch that are kept.
-#[derive(Debug, Default)]
-struct Found {
-    /// Each with where its key ends in `keys`.
+    /// The rows that are kept, each with where its key ends in `keys`.
     listed: Vec<(usize, usize)>,
     keys: Vec<u8>,
-    /// Of a table of numbers, each with its key.
-    numbered: Vec<(usize, i64)>,
 }
 
 impl Building {
@@ -50,45 +42,28 @@ impl Building {
             columns.add(table, column)?;
             types.push(ty.clone());
         }
-        Some(Building { columns, types, found: Found::default() })
+        Some(Building { columns, types, listed: Vec::new(), keys: Vec::new() })
     }
 
     /// Reads the keys of the rows that pass the filter. False if that cannot be done.
     fn read(&mut self, plan: &HashJoin<'_>, sieve: Sieve<'_>, batch: &RowBatch, range: Range<usize>) -> bool {
-        self.found.listed.clear();
-        self.found.keys.clear();
-        self.found.numbered.clear();
-        if plan.is_by_number() {
-            return self.read_numbers(sieve, batch, range).is_some();
-        }
+        self.listed.clear();
+        self.keys.clear();
         for (position, row) in range.clone().zip(batch.rows(range)) {
             match sieve.passes(&self.columns, row) {
                 Some(true) => {}
                 Some(false) => continue,
                 None => return false,
             }
-            let begin = self.found.keys.len();
-            match append_keys((&self.columns, &self.types), plan.keys, row, &mut self.found.keys) {
-                Some(true) => self.found.listed.push((position, self.found.keys.len())),
+            let begin = self.keys.len();
+            match append_keys((&self.columns, &self.types), plan.keys, row, &mut self.keys) {
+                Some(true) => self.listed.push((position, self.keys.len())),
                 // Of several keys one may have been appended before the one that is NULL.
-                Some(false) => self.found.keys.truncate(begin),
+                Some(false) => self.keys.truncate(begin),
                 None => return false,
             }
         }
         true
-    }
-
-    /// The same of keys that are one whole number.
-    fn read_numbers(&mut self, sieve: Sieve<'_>, batch: &RowBatch, range: Range<usize>) -> Option<()> {
-        let ty = self.types.first()?;
-        for (position, row) in range.clone().zip(batch.rows(range)) {
-            if sieve.passes(&self.columns, row)?
-                && let Some(number) = number_of(&self.columns, ty, row)?
-            {
-                self.found.numbered.push((position, number));
-            }
-        }
-        Some(())
     }
 }
 
@@ -125,50 +100,28 @@ impl HashJoinState {
             right.scan.read_singly(range.end);
             return Ok(Taken::RowByRow);
         }
-        let found = std::mem::take(&mut building.found);
-        let (done, kept) = self.keep_found(cx, plan, slot, &found, range.end)?;
+        let (listed, keys) = (std::mem::take(&mut building.listed), std::mem::take(&mut building.keys));
+        let (mut begin, mut done) = (0, range.end);
+        for (position, end) in &listed {
+            if self.put_off.is_some() {
+                // From now on room is made before each row.
+                done = *position;
+                break;
+            }
+            place_row(cx, slot, *position)?;
+            self.key.clear();
+            self.key.extend_from_slice(keys.get(begin..*end).unwrap_or_default());
+            self.keep(cx, plan)?;
+            begin = *end;
+        }
+        let kept = listed.len() as u32;
         if let InBatches::Yes(building) = &mut self.building {
-            building.found = found;
+            (building.listed, building.keys) = (listed, keys);
         }
         if let Some(mut right) = BatchedScan::of(&mut self.right, plan.right) {
             right.end(cx, range.start..done)?;
         }
         cx.take_turns(1 + UNITS_OF_ROW * kept)?;
         Ok(Taken::Added)
-    }
-
-    /// Keeps the rows whose keys have been read, until one is put off. Gives the end of the rows of the batch
-    /// that have been looked at, and how many were kept.
-    fn keep_found(
-        &mut self,
-        cx: &mut ExecContext<'_, '_>,
-        plan: &HashJoin<'_>,
-        slot: usize,
-        found: &Found,
-        end: usize,
-    ) -> SqlAttempt<(usize, u32)> {
-        let mut kept = 0;
-        for (position, number) in &found.numbered {
-            if self.put_off.is_some() {
-                // From now on room is made before each row.
-                return Ok((*position, kept));
-            }
-            place_row(cx, slot, *position)?;
-            self.keep_number(cx, plan, *number)?;
-            kept += 1;
-        }
-        let mut begin = 0;
-        for (position, end) in &found.listed {
-            if self.put_off.is_some() {
-                return Ok((*position, kept));
-            }
-            place_row(cx, slot, *position)?;
-            self.key.clear();
-            self.key.extend_from_slice(found.keys.get(begin..*end).unwrap_or_default());
-            self.keep(cx, plan)?;
-            begin = *end;
-            kept += 1;
-        }
-        Ok((end, kept))
     }
 }

@@ -24,14 +24,14 @@ use palisade_expr::place::At;
 use palisade_expr::{Domain, Expr, Slot, SqlAttempt};
 use palisade_plan::JoinKind;
 
-use super::{HashJoin, HashJoinState, JoinTable, NONE};
+use super::{HashJoin, HashJoinState, NONE};
 use crate::ExecContext;
 use crate::batches::{Batch, BatchedScan, InBatches, Sieve};
 
 /// Rows of a batch that are read one by one if there are no more of them.
-pub(super) const FEW: usize = 16;
+const FEW: usize = 16;
 /// Rows that are looked up in the time that another row takes.
-pub(super) const ROWS_AS_ONE: u32 = 8;
+const ROWS_AS_ONE: u32 = 8;
 
 /// What comes next of a left side that is read in batches.
 pub(super) enum Probed {
@@ -58,21 +58,14 @@ pub(super) struct Probing {
     types: Vec<SqlType>,
     unwanted: Unwanted,
     /// Rows of the batch with the first right row that has their key, the next one last.
-    pub(super) listed: Vec<(usize, u32)>,
+    listed: Vec<(usize, u32)>,
     /// The rows of the batch that have not been counted yet.
-    pub(super) rest: Range<usize>,
-    /// Where the keys are numbers: the rows that pass the filter and whose key is not NULL, their keys, and the
-    /// first right row of each.
-    numbered: Vec<usize>,
-    numbers: Vec<i64>,
-    firsts: Vec<u32>,
-    /// Memory for a key.
-    key: Vec<u8>,
+    rest: Range<usize>,
 }
 
 impl Probing {
     /// Of a join whose left rows are of a table in a slot; `None` if they are to be read one by one.
-    pub(super) fn new(plan: &HashJoin<'_>, (slot, table): (usize, &Table)) -> Option<Probing> {
+    fn new(plan: &HashJoin<'_>, (slot, table): (usize, &Table)) -> Option<Probing> {
         let (mut columns, mut types) = (PlainColumns::new(table), Vec::with_capacity(plan.keys.len()));
         for (left, _, domain) in plan.keys {
             let (of, column) = left.as_plain_column()?;
@@ -86,113 +79,54 @@ impl Probing {
             JoinKind::Anti if plan.condition.is_none() => Unwanted::WithMatch,
             JoinKind::Left | JoinKind::Anti => Unwanted::None,
         };
-        Some(Probing {
-            columns,
-            types,
-            unwanted,
-            listed: Vec::new(),
-            rest: 0..0,
-            numbered: Vec::new(),
-            numbers: Vec::new(),
-            firsts: Vec::new(),
-            key: Vec::new(),
-        })
+        Some(Probing { columns, types, unwanted, listed: Vec::new(), rest: 0..0 })
     }
 
     /// Lists the rows of a batch from which pairs may come. False if that cannot be done.
-    pub(super) fn list(
+    fn list(
         &mut self,
-        (table, plan): (&JoinTable, &HashJoin<'_>),
-        sieve: Sieve<'_>,
+        join: &mut HashJoinParts<'_>,
+        plan: &HashJoin<'_>,
         batch: &RowBatch,
         range: Range<usize>,
     ) -> bool {
         self.listed.clear();
-        let listed = match table.is_of_numbers() {
-            true => self.list_numbers(table, sieve, batch, range.clone()),
-            false => self.list_strings((table, plan), sieve, batch, range.clone()),
-        };
-        if listed.is_none() {
-            self.listed.clear();
-            return false;
+        for position in range.clone().rev() {
+            let row = batch.row(position).row;
+            match join.sieve.passes(&self.columns, row) {
+                Some(true) => {}
+                Some(false) => continue,
+                None => return false,
+            }
+            join.key.clear();
+            let candidate = match append_keys((&self.columns, &self.types), plan.keys, row, join.key) {
+                None => return false,
+                Some(false) => NONE,
+                Some(true) => match join.keys.find(join.key) {
+                    Some(number) => join.chains.get(number).map_or(NONE, |chain| chain.0),
+                    None => NONE,
+                },
+            };
+            let is_unwanted = match self.unwanted {
+                Unwanted::None => false,
+                Unwanted::WithoutMatch => candidate == NONE,
+                Unwanted::WithMatch => candidate != NONE,
+            };
+            if !is_unwanted {
+                self.listed.push((position, candidate));
+            }
         }
         self.rest = range;
         true
     }
-
-    /// By keys as they are evaluated.
-    fn list_strings(
-        &mut self,
-        (table, plan): (&JoinTable, &HashJoin<'_>),
-        sieve: Sieve<'_>,
-        batch: &RowBatch,
-        range: Range<usize>,
-    ) -> Option<()> {
-        for position in range.rev() {
-            let row = batch.row(position).row;
-            if !sieve.passes(&self.columns, row)? {
-                continue;
-            }
-            self.key.clear();
-            let has_key = append_keys((&self.columns, &self.types), plan.keys, row, &mut self.key)?;
-            let first = if has_key { table.find(&self.key) } else { NONE };
-            if self.unwanted.keeps(first) {
-                self.listed.push((position, first));
-            }
-        }
-        Some(())
-    }
-
-    /// By whole numbers: all rows are read first, and then looked up together.
-    fn list_numbers(
-        &mut self,
-        table: &JoinTable,
-        sieve: Sieve<'_>,
-        batch: &RowBatch,
-        range: Range<usize>,
-    ) -> Option<()> {
-        let Probing { columns, types, unwanted, listed, numbered, numbers, firsts, .. } = self;
-        numbered.clear();
-        numbers.clear();
-        firsts.clear();
-        let ty = types.first()?;
-        let mut are_in_order = true;
-        for (position, row) in range.clone().zip(batch.rows(range)) {
-            if !sieve.passes(columns, row)? {
-                continue;
-            }
-            match number_of(columns, ty, row)? {
-                Some(number) => {
-                    numbered.push(position);
-                    numbers.push(number);
-                }
-                None if unwanted.keeps(NONE) => {
-                    are_in_order = false;
-                    listed.push((position, NONE));
-                }
-                None => {}
-            }
-        }
-        table.find_numbers(numbers, firsts);
-        let found = numbered.iter().copied().zip(firsts.iter().copied()).rev();
-        listed.extend(found.filter(|(_, first)| unwanted.keeps(*first)));
-        if !are_in_order {
-            listed.sort_unstable_by(|(left, _), (right, _)| right.cmp(left));
-        }
-        Some(())
-    }
 }
 
-impl Unwanted {
-    /// Whether pairs may come from a left row with this first right row.
-    #[inline]
-    fn keeps(self, first: u32) -> bool {
-        match self {
-            Unwanted::None => true,
-            Unwanted::WithoutMatch => first != NONE,
-            Unwanted::WithMatch => first == NONE,
-        }
-    }
+/// What looking up takes of a join.
+struct HashJoinParts<'s> {
+    sieve: Sieve<'s>,
+    key: &'s mut Vec<u8>,
+    keys: &'s super::KeyIndex,
+    chains: &'s [(u32, u32)],
 }
 
 /// Whether values of a column become keys in that domain as they are.
@@ -201,18 +135,6 @@ pub(super) fn is_read(column: &SqlType, domain: Domain) -> bool {
         SqlType::Int { .. } => domain == Domain::Integer,
         SqlType::Char { .. } | SqlType::VarChar { .. } => matches!(domain, Domain::Text(_)),
         _ => false,
-    }
-}
-
-/// The whole number that is the only key of a row, `Some(None)` if it is NULL; `None` if it takes more than 64
-/// bits, or the row is damaged.
-#[inline]
-pub(super) fn number_of(columns: &PlainColumns, ty: &SqlType, row: &[u8]) -> Option<Option<i64>> {
-    match columns.value(0, ty, row)? {
-        ValueRef::Null => Some(None),
-        ValueRef::Int(value) => Some(Some(value)),
-        ValueRef::UInt(value) => i64::try_from(value).ok().map(Some),
-        _ => None,
     }
 }
 
@@ -278,9 +200,12 @@ impl HashJoinState {
             let (Slot::Batch { batch, .. }, Some(probing)) = (cx.state.frame.slots.at(slot)?, probing) else {
                 return Ok(Probed::RowByRow);
             };
-            let (rows, sieve) = (range.len() as u32, left.sieve());
-            let Some(table) = &self.table else { return Ok(Probed::RowByRow) };
-            if !probing.list((table, plan), sieve, batch, range.clone()) {
+            let rows = range.len() as u32;
+            let sieve = left.sieve();
+            let mut parts =
+                HashJoinParts { sieve, key: &mut self.key, keys: &self.keys, chains: &self.chains };
+            if !probing.list(&mut parts, plan, batch, range.clone()) {
+                probing.listed.clear();
                 left.scan.read_singly(range.end);
                 return Ok(Probed::RowByRow);
             }

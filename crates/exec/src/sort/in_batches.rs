@@ -33,21 +33,21 @@ const ROWS_AS_ONE: u32 = 4;
 
 /// The keys of a batch.
 #[derive(Debug)]
-pub(crate) struct KeysOfBatch {
+pub(super) struct KeysOfBatch {
     columns: PlainColumns,
     types: Vec<SqlType>,
     /// What is packed of the rows that pass the filter, and which rows these are.
-    pub(crate) packed: Vec<(usize, Packed)>,
+    packed: Vec<(usize, Packed)>,
 }
 
 impl KeysOfBatch {
-    /// Of the rows in a slot, which have these keys; `None` if they are to be read one by one.
-    pub(crate) fn new<'k>(
-        keys: impl Iterator<Item = &'k SortKey>,
-        (slot, table): (usize, &Table),
-    ) -> Option<KeysOfBatch> {
-        let (mut columns, mut types) = (PlainColumns::new(table), Vec::new());
-        for key in keys {
+    /// Of a sort of the rows in a slot; `None` if they are to be read one by one.
+    fn new(plan: &Sorting<'_>, (slot, table): (usize, &Table)) -> Option<KeysOfBatch> {
+        let (mut columns, mut types) = (PlainColumns::new(table), Vec::with_capacity(plan.keys.len()));
+        if plan.keys.first().is_none_or(|key| key.expr.ty.is_string()) || !plan.slots.contains(&slot) {
+            return None;
+        }
+        for key in plan.keys {
             let (of, column) = key.expr.as_plain_column()?;
             (of == slot).then_some(())?;
             columns.add(table, column)?;
@@ -57,9 +57,9 @@ impl KeysOfBatch {
     }
 
     /// Packs the keys of the rows that pass the filter. False if that cannot be done.
-    pub(crate) fn pack<'k>(
+    fn pack(
         &mut self,
-        (packing, keys): (&KeyPacking, impl Iterator<Item = &'k SortKey> + Clone),
+        (packing, keys): (&KeyPacking, &[SortKey]),
         sieve: Sieve<'_>,
         batch: &RowBatch,
         range: Range<usize>,
@@ -75,7 +75,7 @@ impl KeysOfBatch {
                 let ty = self.types.get(number).ok_or(())?;
                 self.columns.value(number, ty, row).ok_or(())
             };
-            match packing.pack(keys.clone(), value) {
+            match packing.pack(keys.iter(), value) {
                 Ok(Some(packed)) => self.packed.push((position, packed)),
                 Ok(None) | Err(()) => return false,
             }
@@ -111,14 +111,10 @@ impl SortState {
             }
         };
         let table = input.table.descriptor();
-        let has_first =
-            plan.keys.first().is_some_and(|key| !key.expr.ty.is_string()) && plan.slots.contains(&slot);
-        let keys = self
-            .in_batches
-            .get_or_make(|| has_first.then(|| KeysOfBatch::new(plan.keys.iter(), (slot, table))).flatten());
+        let keys = self.in_batches.get_or_make(|| KeysOfBatch::new(plan, (slot, table)));
         let Some(keys) = keys else { return Ok(Taken::RowByRow) };
         let Slot::Batch { batch, .. } = cx.state.frame.slots.at(slot)? else { return Ok(Taken::RowByRow) };
-        if !keys.pack((&self.packing, plan.keys.iter()), input.sieve(), batch, range.clone()) {
+        if !keys.pack((&self.packing, plan.keys), input.sieve(), batch, range.clone()) {
             input.scan.read_singly(range.end);
             return Ok(Taken::RowByRow);
         }

@@ -127,12 +127,12 @@ impl First {
         self.last.capacity() * (size_of::<(u128, Packed)>() + 1)
     }
 
-    /// Whether a row is known not to be wanted, of whose keys this is packed.
-    pub fn is_beyond(&self, rows: &Rows, packed: Option<Packed>) -> bool {
+    /// Whether the row that was added last is known not to be wanted.
+    pub fn is_beyond(&self, rows: &Rows) -> bool {
         if self.last.is_empty() {
             return false;
         }
-        let Some((partition, packed)) = packed.and_then(|packed| rows.decisive(packed)) else { return false };
+        let Some((partition, packed)) = rows.last_packed() else { return false };
         let Some(last) = self.last.get(&self.known_by(partition)) else { return false };
         match self.wanted {
             // Rows with one rank are wanted together.

@@ -327,33 +327,19 @@ impl Rows {
         Ok(())
     }
 
-    /// How keys are packed, if rows can be added with what is [packed](Self::push_ranked) of them.
-    pub fn packing(&self) -> Option<&KeyPacking> {
-        let is_known = self.layout.computed == 0 && !self.layout.has_text_keys && !self.is_unpacked;
-        is_known.then_some(&self.packing)
+    /// What is packed of the keys of the row that was added last, and of those of its partition alone; `None`
+    /// where that does not decide how rows are ordered.
+    pub fn last_packed(&self) -> Option<(u128, Packed)> {
+        let last = self.ranked.last()?.packed();
+        self.decisive(last)
     }
 
-    /// Adds the current row, of whose keys this is packed.
-    pub fn push_ranked(&mut self, frame: &Frame, slots: &[usize], packed: Packed) -> SqlResult<()> {
-        self.slots.push(frame, slots)?;
-        self.ranked.push(Ranked::new(packed, self.count)?);
-        self.count += 1;
-        Ok(())
-    }
-
-    /// What is packed of the keys of the row that was added last.
-    pub fn last_packed(&self) -> Option<Packed> {
-        self.ranked.last().map(|ranked| ranked.packed())
-    }
-
-    /// What is packed of the keys of the row at a place, and of those of its partition alone; `None` where that
-    /// does not decide how rows are ordered.
+    /// The same of the row at a place.
     pub fn packed_at(&self, place: usize) -> Option<(u128, Packed)> {
         self.decisive(self.ranked.get(place)?.packed())
     }
 
-    /// What is packed of a row's keys, and of those of its partition alone, where that decides.
-    pub fn decisive(&self, packed: Packed) -> Option<(u128, Packed)> {
+    fn decisive(&self, packed: Packed) -> Option<(u128, Packed)> {
         if self.is_unpacked || !self.packing.is_exact {
             return None;
         }
@@ -563,6 +549,6 @@ impl Rows {
 }
 
 /// The keys of a window, in the order in which they count.
-pub fn keys_of(plan: &WindowPlan) -> impl Iterator<Item = &SortKey> + Clone {
+fn keys_of(plan: &WindowPlan) -> impl Iterator<Item = &SortKey> + Clone {
     plan.partition.iter().chain(&plan.order)
 }

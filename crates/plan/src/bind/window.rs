@@ -157,7 +157,6 @@ impl Binder<'_> {
                     order,
                     comes_sorted: false,
                     calls,
-                    shows_rows: true,
                     wanted: None,
                 });
                 scope.window_names.push(name);
