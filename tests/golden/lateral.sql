@@ -65,8 +65,4 @@ SET @x = 4;
 EXECUTE s USING @x;
 SET @x = 8;
 EXECUTE s USING @x;
--- how it is done
-EXPLAIN FORMAT=TRADITIONAL SELECT t.c, d.x FROM t, LATERAL (SELECT x FROM u WHERE u.a = t.b LIMIT 1) AS d;
-SHOW WARNINGS;
-EXPLAIN FORMAT=TRADITIONAL SELECT t.c, d.n, e.n FROM t, LATERAL (SELECT COUNT(x) AS n FROM u WHERE u.a = t.b) AS d, LATERAL (SELECT d.n + MAX(x) AS n FROM u WHERE u.a = t.b) AS e;
 DROP DATABASE golden_lateral;
