@@ -19,7 +19,7 @@
 //! without any lock.
 //!
 //! **It is judged while it is used.** Of each part - the trees whose numbers have the same remainder - every
-//! [`SAMPLE`]th look-up of a thread is counted. A part whose guesses come true too seldom, and not more often
+//! 64th look-up of a thread is counted. A part whose guesses come true too seldom, and not more often
 //! than in the period before, is left alone for a while; each time longer, if it does not become better.
 //!
 //! While it is off, a look-up reads one byte. The memory is taken when it is switched on for the first time.

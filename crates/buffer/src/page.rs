@@ -149,7 +149,7 @@ impl Page {
         self.put(SPACE, &id.space.0.to_le_bytes());
     }
 
-    /// Whether the page is as [`format`](Self::format) leaves it, but for its LSN: there is nothing in it that
+    /// Whether the page is as `format` leaves it, but for its LSN: there is nothing in it that
     /// has to be stored.
     pub fn is_blank(&self) -> bool {
         self.page_type() == 0 && self.flags() == 0 && self.0[PAGE_HEADER..].iter().all(|byte| *byte == 0)
