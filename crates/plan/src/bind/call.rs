@@ -426,8 +426,10 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
             Coercibility::SystemConstant
         }
         // texts that are not made of their arguments' characters
-        "bin" | "char" | "charset" | "collation" | "conv" | "from_base64" | "hex" | "json_quote" | "json_unquote"
-        | "md5" | "oct" | "sha" | "sha1" | "sha2" | "to_base64" | "unhex" | "uuid" => Coercibility::Literal,
+        "bin" | "char" | "charset" | "collation" | "conv" | "from_base64" | "hex" | "json_quote"
+        | "json_unquote" | "md5" | "oct" | "sha" | "sha1" | "sha2" | "to_base64" | "unhex" | "uuid" => {
+            Coercibility::Literal
+        }
         "date_format" | "time_format" => {
             strongest(arguments.get(1..).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
