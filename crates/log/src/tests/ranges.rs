@@ -38,8 +38,8 @@ fn the_files_say_which_lsns_they_hold() {
         if number % 10 == 0 {
             log.flush_blocking(log.tail()).unwrap();
         }
-        if number % 300 == 299 && number > 300 {
-            let lsn = Lsn(log.tail().0 - 40_000);
+        if number % 100 == 99 && number > 200 {
+            let lsn = Lsn(log.tail().0 - 20_000);
             checked(&log);
             log.write_checkpoint(lsn).unwrap();
         }
