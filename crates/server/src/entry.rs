@@ -221,7 +221,11 @@ pub(crate) fn fresh_session(
     capabilities: Capabilities,
 ) -> Session {
     let host = &server.host;
-    let settings = SessionSettings::new(host.globals.load());
+    let mut settings = SessionSettings::new(host.globals.load());
+    if capabilities.has(Capabilities::INTERACTIVE) {
+        let limit = settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
+        settings.set(sysvar::WAIT_TIMEOUT, limit);
+    }
     let derived = session_variables::derive(&settings);
     let mut session =
         Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
@@ -230,11 +234,6 @@ pub(crate) fn fresh_session(
     session.state.memory.join(&host.memory);
     session.state.kill = connection.kill.clone();
     session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
-    if capabilities.has(Capabilities::INTERACTIVE) {
-        let limit = session.state.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
-        session.state.settings.set(sysvar::WAIT_TIMEOUT, limit);
-        session_variables::refresh(&mut session);
-    }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     connection.show_settings(&session.state.settings);
     connection.show_user_variables(&session.state.user_variables);
