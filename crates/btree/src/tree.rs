@@ -108,7 +108,7 @@ impl Tree {
     }
 
     /// The leaf of a key, and where the key is on it.
-    #[inline]
+    #[inline(always)]
     fn find(&self, key: &[u8]) -> Attempt<(SharedPage<'_>, Search)> {
         let mut restarts = Restarts::new();
         loop {

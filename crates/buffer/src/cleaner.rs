@@ -349,8 +349,7 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
         if oldest.is_some() {
             // SAFETY: a frame is a page of initialised bytes; the shared latch keeps writers away.
             let page = unsafe { core.frames.memory.page(frame).as_ref() };
-            batch.push(id, space.file(), page);
-            if page.is_blank() {
+            if batch.push(id, space.file(), page) {
                 space.needs_no_run(id.page);
             }
             if let Some(packing) = space.packing() {

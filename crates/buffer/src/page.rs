@@ -152,7 +152,7 @@ impl Page {
     /// Whether the page is as `format` leaves it, but for its LSN: there is nothing in it that
     /// has to be stored.
     pub fn is_blank(&self) -> bool {
-        self.page_type() == 0 && self.flags() == 0 && self.0[PAGE_HEADER..].iter().all(|byte| *byte == 0)
+        self.page_type() == 0 && self.flags() == 0 && self.0[PAGE_HEADER..] == ZEROS[PAGE_HEADER..self.size()]
     }
 
     /// Sets what the page holds.

@@ -125,7 +125,8 @@ impl Batch {
     }
 
     /// Adds a copy of a page, which the caller latches shared meanwhile, to the part that is being made.
-    pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &Page) {
+    /// Says whether the page is blank.
+    pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &Page) -> bool {
         assert!(
             self.pages[self.part_start()..].last().is_none_or(|last| last.id < id),
             "a part is in ascending order of page id"
@@ -134,15 +135,17 @@ impl Batch {
         let start = self.pages.len() * size;
         self.bytes[start..start + size].copy_from_slice(page);
         let (lsn, file) = (page::stored_lsn(page), Some(file.clone()));
+        let is_blank = page.is_blank();
         self.pages.push(BatchPage {
             id,
             lsn,
             file,
             stored: size,
-            is_blank: page.is_blank(),
+            is_blank,
             packing: None,
             is_written: AtomicBool::new(false),
         });
+        is_blank
     }
 
     /// The page that was pushed last is to be compressed.

@@ -187,6 +187,9 @@ impl Sinks {
     /// have none from now on. Before any of them is accessed. Blocks.
     pub(crate) fn forget_free_pages(&self, space: &Space) -> Result<(), Error> {
         let Some(places) = space.places().filter(|places| places.was_remade()) else { return Ok(()) };
+        // Of blank pages at the end nothing was found that says that they are there.
+        let usage = retry_blocking(|| alloc::usage(space))?;
+        retry_blocking(|| space.ensure_allocated(usage.high_water))?;
         let free = retry_blocking(|| alloc::free_pages(space))?;
         Ok(self.out_of_place.forget(places, &free)?)
     }

@@ -693,6 +693,43 @@ fn a_map_made_again_knows_which_pages_are_free() {
     }
 }
 
+/// A map that is made again finds nothing of the last pages of a table, which are blank, in a file that is
+/// shorter than the table: they are pages of it all the same.
+#[test]
+fn a_map_made_again_knows_of_blank_pages_at_the_end() {
+    let fs = memory();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let t = create_table(&engine, with_options("t", &[OUT_OF_PLACE, ("COMPRESSION", "lz4")]));
+    const ROWS: i64 = 24_000;
+    fill(&engine, &t, ROWS);
+    engine.pool.checkpoint_sharply().unwrap();
+    let [file, map] = files_of(&t);
+    let all = room(&fs, &file);
+    delete(&engine, &t, 300..ROWS);
+    eventually("the room of deleted rows goes back", || {
+        engine.pool.checkpoint_sharply().unwrap();
+        room(&fs, &file) * 2 < all + (2 << 20)
+    });
+    let pages = t.sole_partition().space().pages();
+    drop(t);
+    shut_down(engine);
+    let slots = len(&fs, &file) / config().page_size.bytes() as u64;
+    assert!(
+        slots + 2 * 64 < u64::from(pages),
+        "{slots} of {pages} pages: the table is too small for this test"
+    );
+    fs.remove(&path_of(&map)).unwrap();
+    let engine = open_by_force(&fs);
+    assert_eq!(rows(&engine, "t").len(), 300);
+    check(&engine, &table(&engine, "t"));
+    shut_down(engine);
+    let engine = open(&fs);
+    let t = table(&engine, "t");
+    fill_more(&engine, &t, 300..ROWS);
+    check(&engine, &t);
+}
+
 fn fill_more(engine: &Arc<Engine>, table: &Arc<Table>, ids: std::ops::Range<i64>) {
     let mut client = Client::new(engine, table);
     for id in ids {
