@@ -73,8 +73,10 @@ use crate::planted::{Planted, makes};
 mod opening;
 mod room;
 
-/// A file has a free run for each so many pages.
-const PAGES_PER_SPARE: u32 = 12;
+/// A file has a free run for each so many pages: the more of them, the more are neighbours and one write.
+const PAGES_PER_SPARE: u32 = 10;
+/// What a file has at least that earlier builds have made.
+const PAGES_PER_SPARE_BEFORE: u32 = 12;
 /// Chunks that are written together: their copies take 1 MiB.
 const CHUNKS_AT_ONCE: usize = 256;
 /// Between two looks at whether a run has become free.
@@ -103,7 +105,8 @@ struct State {
     /// Pages that have a place, and those of them that are compressed.
     placed: u32,
     compressed: u32,
-    /// Pages that there shall be room for although the file has none for them, because they are compressed.
+    /// Pages that there shall be room for although the file has none for them, because they are compressed or an
+    /// earlier build took less room for free runs.
     promised: u32,
     /// Blocks of the runs that cleaners have taken and not yet made places.
     in_flight: u32,
@@ -142,7 +145,11 @@ impl Chunk {
 
 /// Room for pages, in pages: the header, the pages, and the free runs that are kept.
 fn slots_for(pages: u32) -> u32 {
-    pages.saturating_add((pages / PAGES_PER_SPARE).max(1)).saturating_add(1)
+    slots_with(pages, PAGES_PER_SPARE)
+}
+
+fn slots_with(pages: u32, pages_per_spare: u32) -> u32 {
+    pages.saturating_add((pages / pages_per_spare).max(1)).saturating_add(1)
 }
 
 /// Pages of a file that has no free runs yet, at most: 64 KiB, and what a table with one index begins with.
@@ -150,10 +157,10 @@ fn small_pages(size: PageSize) -> u32 {
     size.pages_in(64 << 10).max(4)
 }
 
-/// Pages that so much room is enough for.
-fn pages_for(slots: u32) -> u32 {
-    let mut pages = (u64::from(slots) * u64::from(PAGES_PER_SPARE) / u64::from(PAGES_PER_SPARE + 1)) as u32;
-    while pages > 0 && slots_for(pages) > slots {
+/// Pages that so much room is enough for, with a free run for each `pages_per_spare` of them.
+fn pages_for(slots: u32, pages_per_spare: u32) -> u32 {
+    let mut pages = (u64::from(slots) * u64::from(pages_per_spare) / u64::from(pages_per_spare + 1)) as u32;
+    while pages > 0 && slots_with(pages, pages_per_spare) > slots {
         pages -= 1;
     }
     pages
@@ -345,7 +352,7 @@ impl PlaceStore {
         });
         let slots = state.blocks.end() / self.page_size.blocks();
         let small = if slots < 2 { 0 } else { slots.min(small_pages(self.page_size)) };
-        pages_for(slots).max(small).max(highest.unwrap_or(0)).max(state.promised)
+        pages_for(slots, PAGES_PER_SPARE).max(small).max(highest.unwrap_or(0)).max(state.promised)
     }
 
     /// Makes room for at least `pages` pages, and for their places in the map; for the places only if the

@@ -271,7 +271,7 @@ pub(super) fn compressed_pages_take_the_blocks_that_they_need() {
         engine.pool.checkpoint_sharply().unwrap();
         after.push(len(&fs, &packed_file));
     }
-    let spare = before / 12 + (1 << 20);
+    let spare = before / 10 + (1 << 20);
     assert!(after.iter().all(|bytes| *bytes <= before + spare), "{before} bytes became {after:?}");
 
     let expected = Client::new(&engine, &packed).scan(0);
@@ -633,7 +633,7 @@ fn the_room_of_deleted_rows_goes_back_and_is_taken_again() {
             check(&engine, &t);
             fill_more(&engine, &t, 300..ROWS);
             engine.pool.checkpoint_sharply().unwrap();
-            let spare = length / 12 + (1 << 20);
+            let spare = length / 10 + (1 << 20);
             assert!(len(&fs, &file) <= length + spare, "round {round}: {length}, {}", len(&fs, &file));
             assert!(room(&fs, &file) <= length + spare, "round {round}");
             assert_eq!(rows(&engine, "t").len() as i64, ROWS);
@@ -653,7 +653,7 @@ fn the_room_of_deleted_rows_goes_back_and_is_taken_again() {
         check(&engine, &t);
         fill_more(&engine, &t, 300..ROWS);
         engine.pool.checkpoint_sharply().unwrap();
-        assert!(len(&fs, &file) <= length + length / 12 + (1 << 20));
+        assert!(len(&fs, &file) <= length + length / 10 + (1 << 20));
         check(&engine, &t);
         drop(t);
         shut_down(engine);

@@ -18,7 +18,7 @@ use palisade_base::{Lsn, PageNo};
 use palisade_io::AlignedBuf;
 use palisade_log::Log;
 
-use super::{Chunk, PlaceStore};
+use super::{Chunk, PAGES_PER_SPARE_BEFORE, PlaceStore, pages_for};
 use crate::error::{Corruption, Error};
 use crate::page;
 use crate::places::blocks::Blocks;
@@ -133,6 +133,7 @@ impl PlaceStore {
             // Which of them it is will be found out by taking the room again.
             blocks.take_stretches(0, usize::MAX);
         }
+        state.promised = pages_for(blocks.end() / self.page_size.blocks(), PAGES_PER_SPARE_BEFORE);
         (state.blocks, state.placed, state.compressed) = (blocks, placed, compressed);
         Ok(())
     }

@@ -39,8 +39,8 @@ use crate::places::blocks::STRETCH;
 use crate::places::chunk;
 use crate::planted::{Planted, makes};
 
-/// Of the blocks in use, so large a part stays free: three times what a file grows by.
-const KEPT_PART: u32 = PAGES_PER_SPARE / 3;
+/// Of the blocks in use, so large a part stays free: more than twice what a file grows by.
+const KEPT_PART: u32 = 4;
 /// So many blocks stay free besides.
 const KEPT_BLOCKS: u32 = 256;
 /// Stretches that lose their room, or get it, at a time.

@@ -24,11 +24,13 @@ fn the_document_has_the_numbers_of_the_code() {
 
 #[test]
 fn room_for_pages_includes_free_runs_and_is_counted_back() {
-    assert_eq!([0, 1, 4, 12, 24, 1200].map(slots_for), [2, 3, 6, 14, 27, 1301]);
+    assert_eq!([0, 1, 4, 10, 20, 1200].map(slots_for), [2, 3, 6, 12, 23, 1321]);
     for pages in 0..5000 {
-        assert_eq!(pages_for(slots_for(pages)), pages);
+        for spare in [PAGES_PER_SPARE, PAGES_PER_SPARE_BEFORE] {
+            assert_eq!(pages_for(slots_with(pages, spare), spare), pages);
+        }
     }
-    assert_eq!(pages_for(0), 0);
+    assert_eq!(pages_for(0, PAGES_PER_SPARE), 0);
 }
 
 /// Pages of a batch.
