@@ -186,6 +186,21 @@ fn pages_of_every_size_are_there_after_a_restart() {
     }
 }
 
+/// Waits until the pages are written: the room of what is being written is taken for a while, and that of what
+/// is not yet, is not.
+fn settle(client: &mut Client) {
+    let begin = std::time::Instant::now();
+    let dirty = |client: &mut Client| -> u64 {
+        let from = "performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_buffer_pool_pages_dirty'";
+        client.value(&format!("SELECT VARIABLE_VALUE FROM {from}")).parse().unwrap()
+    };
+    while dirty(client) > 0 {
+        assert!(begin.elapsed().as_secs() < 120, "{} pages are dirty", dirty(client));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(2));
+}
+
 /// Rows that are deleted give their room back to the file system without OPTIMIZE, and take it again.
 #[test]
 fn deleted_rows_give_their_room_back_online() {
@@ -208,8 +223,7 @@ fn deleted_rows_give_their_room_back_online() {
             let from = format!("information_schema.INNODB_TABLESPACES WHERE NAME = 'd/{table}'");
             client.value(&format!("SELECT {column} FROM {from}")).parse().unwrap()
         };
-        // What is being written takes room for a while.
-        std::thread::sleep(std::time::Duration::from_secs(2));
+        settle(&mut client);
         let (length, all) = (size(&mut client, "FILE_SIZE"), size(&mut client, "ALLOCATED_SIZE"));
         for _ in 0..2 {
             run(&mut client, &[&format!("DELETE FROM {table} WHERE id > 1000")]);
@@ -220,7 +234,7 @@ fn deleted_rows_give_their_room_back_online() {
                 std::thread::sleep(std::time::Duration::from_millis(200));
             }
             run(&mut client, &[&fill]);
-            std::thread::sleep(std::time::Duration::from_secs(2));
+            settle(&mut client);
             let now = (size(&mut client, "FILE_SIZE"), size(&mut client, "ALLOCATED_SIZE"));
             let most = length + length / 8 + (1 << 20);
             assert!(now.0 <= most && now.1 <= most, "{table}: {now:?} after {length} and {all}");
