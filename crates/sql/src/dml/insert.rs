@@ -8,7 +8,7 @@
 //! | `existing` | what becomes of a row that is there already |
 
 mod existing;
-mod numbers;
+pub(crate) mod numbers;
 mod plan;
 mod run;
 
