@@ -185,7 +185,7 @@ impl Engine {
         if copied.is_err() {
             work.end();
         }
-        copied.map_err(|error| name_table(error, &old))?;
+        let highest = copied.map_err(|error| name_table(error, &old))?;
         self.under(lock, move |engine| {
             let mut indexes = 1..made.indexes.len();
             let built = indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work));
@@ -194,9 +194,7 @@ impl Engine {
             }
             built.map_err(|error| name_table(error, &old))?;
             work.begin(BuildStage::End);
-            if made.auto_increment_column().is_some() && auto_increment > 1 {
-                retry_blocking(|| made.note_auto_increment(auto_increment - 1))?;
-            }
+            count_on(&made, auto_increment, highest)?;
             let replaced = engine.replace_table(&old, unborn, &to);
             work.end();
             replaced
@@ -215,30 +213,29 @@ impl Engine {
         let new = self.create_temporary_table(old.owner(), TableDef { auto_increment, ..def }).await?;
         let work = BuildWork::new(self.config.clock.clone());
         let copied = self.copy_rows(old.table(), new.table(), (map, &work)).await;
-        copied.map_err(|error| name_table(error, old.table()))?;
+        let highest = copied.map_err(|error| name_table(error, old.table()))?;
         let (engine, made) = (self.clone(), new.table().clone());
         let built = move || {
             let mut indexes = 1..made.indexes.len();
             indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work))?;
-            if made.auto_increment_column().is_some() && auto_increment > 1 {
-                retry_blocking(|| made.note_auto_increment(auto_increment - 1))?;
-            }
-            Ok(())
+            count_on(&made, auto_increment, highest)
         };
         self.blocking(built).await.map_err(|error| name_table(error, old.table()))?;
         Ok(new)
     }
 
+    /// Gives the highest value of the AUTO_INCREMENT column.
     async fn copy_rows(
         self: &Arc<Self>,
         old: &Table,
         new: &Arc<Table>,
         (map, work): (&mut RowMapper<'_>, &BuildWork),
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
+        let mut highest = 0;
         for partition in old.partitions() {
-            self.copy_partition(old, partition.tree(0), new, (&mut *map, work)).await?;
+            highest = highest.max(self.copy_partition(old, partition.tree(0), new, (&mut *map, work)).await?);
         }
-        Ok(())
+        Ok(highest)
     }
 
     /// The same of one of its partitions, by its clustered tree.
@@ -248,9 +245,11 @@ impl Engine {
         tree: &Tree,
         new: &Arc<Table>,
         (map, work): (&mut RowMapper<'_>, &BuildWork),
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let mut cursor = Cursor::new();
         let mut values = Vec::new();
+        let mut highest = 0;
+        let counted = new.auto_increment_column();
         let row_id = new.row_id_column();
         let keeps_row_id = row_id.is_some() && old.row_id_column().is_some();
         while retry(|| cursor.next_leaf(tree)).await? {
@@ -259,6 +258,7 @@ impl Engine {
                 let view = RowView::new(old, &bytes).map_err(|_| damaged_row(old))?;
                 values.clear();
                 map(&view, &mut values)?;
+                highest = highest.max(counted.and_then(|column| values.get(column)).map_or(0, counter_value));
                 if let (Some(column), false) = (row_id, keeps_row_id) {
                     let id = Value::UInt(retry(|| new.next_row_id()).await?);
                     match values.get_mut(column) {
@@ -275,7 +275,7 @@ impl Engine {
             work.complete(cursor.rows.len() as u64);
             yield_now().await;
         }
-        Ok(())
+        Ok(highest)
     }
 
     /// Puts a row into the clustered tree of a table being built.
@@ -380,6 +380,25 @@ fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize, work: &BuildWo
         run.insert(log, (table, partition, number), work)?;
     }
     Ok(())
+}
+
+/// A table that was built has the rows of another one: its AUTO_INCREMENT counter is at `next` at least, and
+/// beyond `highest`, the highest value of its rows. Blocks.
+fn count_on(made: &Table, next: u64, highest: u64) -> Result<(), Error> {
+    let passed = highest.max(next.saturating_sub(1));
+    if made.auto_increment_column().is_some() && passed > 0 {
+        retry_blocking(|| made.note_auto_increment(passed))?;
+    }
+    Ok(())
+}
+
+/// A value of an AUTO_INCREMENT column as the counter sees it.
+fn counter_value(value: &Value) -> u64 {
+    match value {
+        Value::Int(value) => u64::try_from(*value).unwrap_or(0),
+        Value::UInt(value) => *value,
+        _ => 0,
+    }
 }
 
 /// About how many rows a table has.

@@ -8,8 +8,9 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use palisade_base::SpaceId;
 use palisade_catalog::{Schema, ViewDef};
 
 use crate::Error;
@@ -29,6 +30,8 @@ pub struct Dictionary {
     referring: BTreeMap<TableName, BTreeSet<TableName>>,
     /// Tables that temporary ones of the same name hide.
     hidden: BTreeMap<TableName, Arc<Table>>,
+    /// Which table a space is of, once that was asked.
+    by_space: OnceLock<BTreeMap<SpaceId, TableName>>,
 }
 
 #[derive(Debug, Clone)]
@@ -115,10 +118,22 @@ impl Dictionary {
         }
     }
 
+    /// The table that has its rows in a space.
+    pub fn table_of_space(&self, space: SpaceId) -> Option<&TableName> {
+        let by_space = self.by_space.get_or_init(|| {
+            let spaces = self.all_tables().filter(|table| !table.is_temporary()).flat_map(|table| {
+                let name = TableName::new(&table.schema, &table.name);
+                table.descriptor().def().spaces().map(move |space| (space, name.clone()))
+            });
+            spaces.collect()
+        });
+        by_space.get(&space)
+    }
+
     /// The dictionary as a session sees it that has these temporary tables: they hide others of their names.
     #[must_use]
     pub fn with_temporary<'t>(&self, tables: impl IntoIterator<Item = &'t Arc<Table>>) -> Dictionary {
-        let mut next = self.clone();
+        let mut next = Dictionary { by_space: OnceLock::new(), ..self.clone() };
         for table in tables {
             let entry = next.schemas.entry(table.schema.clone()).or_insert_with(|| {
                 let schema = Schema { name: table.schema.clone(), collation: table.collation };
@@ -161,7 +176,7 @@ impl Dictionary {
 
     /// The dictionary after `changes`.
     pub(crate) fn with(&self, changes: &[Change]) -> Dictionary {
-        let mut next = self.clone();
+        let mut next = Dictionary { by_space: OnceLock::new(), ..self.clone() };
         next.version += 1;
         for change in changes {
             match change {

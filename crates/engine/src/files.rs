@@ -126,6 +126,14 @@ impl Files {
         self.spaces_dir().join(map_file_name(space))
     }
 
+    /// The space of which a path is the file or the map.
+    pub(crate) fn space_of_path(&self, path: &Path) -> Option<SpaceId> {
+        let name = path.file_name()?.to_str()?;
+        let digits = name.strip_suffix(".pal").or_else(|| name.strip_suffix(".map"))?;
+        let space = SpaceId(digits.parse().ok()?);
+        (path == self.space_path(space) || path == self.map_path(space)).then_some(space)
+    }
+
     /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and
     /// a dictionary.
     pub(crate) fn looks_like_data(&self) -> io::Result<bool> {

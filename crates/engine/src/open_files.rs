@@ -1,13 +1,14 @@
 //! The files that are open, and what was done to them: performance_schema.file_instances and
 //! file_summary_by_instance.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_io::File;
 use palisade_io::counts::{FileUse, FileWork, total};
 
 use crate::engine::Engine;
+use crate::metadata::TableName;
 
 /// A file that is open.
 pub struct OpenFile {
@@ -55,5 +56,11 @@ impl Engine {
         let data = self.pool.files().into_iter();
         let data = data.map(|(space, file)| (self.files.space_path(space), FileUse::Data, file));
         data.chain(log).chain(copies).map(|(path, of, file)| OpenFile { path, of, file }).collect()
+    }
+
+    /// The table that a file of pages, or of their places, is of.
+    pub fn table_of_file(&self, path: &Path) -> Option<TableName> {
+        let space = self.files.space_of_path(path)?;
+        self.dictionary().table_of_space(space).cloned()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palisade_base::error_catalogue::{ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED};
 use palisade_base::{Blocked, Event, mysql_error};
-use palisade_catalog::ValueRef;
+use palisade_catalog::{Value, ValueRef};
 use palisade_engine::Transaction;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
@@ -284,10 +284,11 @@ const MOST_REFUSED: u32 = 16;
 /// Makes result rows: what is at hand is borrowed, only the rest is computed.
 #[derive(Debug, Default)]
 pub struct RowMaker {
-    computed: Vec<palisade_catalog::Value>,
+    computed: Vec<Value>,
     /// Everything is at hand in every row.
     plain: bool,
-    /// The rows are columns of what is in this slot.
+    /// The rows are columns of what is in this slot, of which some are of TIMESTAMP if not everything is at
+    /// hand.
     columns: Option<(usize, SmallVec<[usize; 16]>)>,
     /// Rows of a batch that pass a filter.
     passing: Vec<usize>,
@@ -305,7 +306,7 @@ impl RowMaker {
     /// Computes what cannot be borrowed; may wait.
     #[inline]
     pub fn compute(&mut self, output: &[Expr], cx: &mut ExecContext<'_, '_>) -> SqlAttempt<()> {
-        if self.plain {
+        if self.plain || self.values(cx)?.is_some() {
             return Ok(());
         }
         self.computed.clear();
@@ -330,12 +331,25 @@ impl RowMaker {
         cx: &ExecContext<'_, '_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        if let Some((slot, columns)) = &self.columns
+        if let Some((slot, columns)) = self.columns.as_ref().filter(|_| self.plain)
             && let Some((table, row, _)) = cx.state.frame.slots.at(*slot)?.stored()
         {
             return sink.stored_row(&view(table, row)?, columns);
         }
-        self.send_values(output, cx, sink)
+        match self.values(cx)? {
+            Some((values, columns)) => send_columns(values, columns, cx, sink),
+            None => self.send_values(output, cx, sink),
+        }
+    }
+
+    /// The row that is sent, and which of its columns, if it is one of values that are sent as they are.
+    #[inline]
+    fn values<'c>(&'c self, cx: &'c ExecContext<'_, '_>) -> SqlResult<Option<(&'c [Value], &'c [usize])>> {
+        let Some((slot, columns)) = &self.columns else { return Ok(None) };
+        match cx.state.frame.slots.at(*slot)? {
+            Slot::Values(values) => Ok(Some((values, columns))),
+            _ => Ok(None),
+        }
     }
 
     /// Sends rows that lie ready in the batch behind the one that was sent, `most` at most, and makes the
@@ -348,7 +362,9 @@ impl RowMaker {
         sink: &mut dyn ResultSink,
         most: u64,
     ) -> SqlResult<u64> {
-        let (State::Scan(scan), Some((slot, columns))) = (state, &self.columns) else { return Ok(0) };
+        let (State::Scan(scan), Some((slot, columns)), true) = (state, &self.columns, self.plain) else {
+            return Ok(0);
+        };
         let numbers = scan.ready(cx, *slot, most);
         if numbers.is_empty() {
             if self.refused == MOST_REFUSED {
@@ -391,6 +407,22 @@ impl RowMaker {
     }
 }
 
+/// Sends columns of a row of values.
+fn send_columns(
+    values: &[Value],
+    columns: &[usize],
+    cx: &ExecContext<'_, '_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    let zone = &cx.session.variables.time_zone;
+    let mut sent = SmallVec::<[ValueRef<'_>; 64]>::with_capacity(columns.len());
+    sent.extend(columns.iter().map(|column| match values.get(*column) {
+        Some(Value::Timestamp(moment)) => ValueRef::DateTime(moment.to_datetime(zone)),
+        value => value.map_or(ValueRef::Null, Value::as_ref),
+    }));
+    sink.row(&sent)
+}
+
 /// Sends those of the rows before `end` that pass the filter, as [`RowMaker::send_ready`] does.
 #[inline(never)]
 fn send_passing(
@@ -417,10 +449,11 @@ fn send_passing(
     Ok(sent as u64)
 }
 
-/// The columns that `output` consists of, if they are all of one slot and go out as they are.
+/// The columns that `output` consists of, if they are all of one slot and go out as they are, or in the
+/// session's zone.
 fn columns_of_one_slot(output: &[Expr]) -> Option<(usize, SmallVec<[usize; 16]>)> {
-    let (slot, _) = output.first()?.as_plain_column()?;
-    let columns = output.iter().map(|expr| expr.as_plain_column().filter(|(of, _)| *of == slot));
+    let (slot, _) = output.first()?.as_sent_column()?;
+    let columns = output.iter().map(|expr| expr.as_sent_column().filter(|(of, _)| *of == slot));
     let columns = columns.map(|place| place.map(|(_, column)| column)).collect::<Option<_>>()?;
     Some((slot, columns))
 }

@@ -59,6 +59,14 @@ impl Expr {
         }
     }
 
+    /// The same, or a TIMESTAMP.
+    pub fn as_sent_column(&self) -> Option<(usize, usize)> {
+        match (&self.node, &self.ty) {
+            (Node::Column { slot, column, .. }, SqlType::Timestamp { .. }) => Some((*slot, *column)),
+            _ => self.as_plain_column(),
+        }
+    }
+
     /// The value, borrowed, where it is at hand: a literal, a parameter, a column (but for what
     /// [`as_plain_column`](Self::as_plain_column) excepts).
     #[inline]

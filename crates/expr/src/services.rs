@@ -17,7 +17,7 @@ pub enum Scope {
     Global,
 }
 
-/// What functions ask about sessions, and about what is collected of them.
+/// What functions ask about sessions and files, and about what is collected of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
     /// The number of a connection's thread in performance_schema; NULL if there is no such connection.
@@ -33,6 +33,11 @@ pub enum Question<'a> {
         /// Its user.
         user: &'a str,
     },
+    /// Schema and name, with a slash between them, of the table that a file is of; NULL if it is of none that
+    /// the account may know of.
+    TableOfFile(&'a str),
+    /// The name that the session's client has given itself when it connected; NULL if it has given none.
+    Program,
     /// YES or NO: whether a consumer and those above it are enabled; NULL if there is none of that name.
     IsConsumerEnabled(&'a str),
 }
@@ -64,7 +69,7 @@ pub trait Services: Send + Sync {
         true
     }
 
-    /// Answers a question about sessions, as far as the asking one may know of them.
+    /// Answers a question about sessions and files, as far as the asking one may know of them.
     fn performance(&self, _session: &SessionState, _question: Question<'_>) -> Value {
         Value::Null
     }

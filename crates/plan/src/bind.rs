@@ -195,6 +195,8 @@ pub struct Binder<'a> {
     pub cascades: bool,
     /// What the views that are being bound in place have checked.
     pub view_checks: Vec<palisade_expr::Expr>,
+    /// Conditions of inner joins in views that have been bound in place within the one that is being bound.
+    pub view_joins: Vec<palisade_expr::Expr>,
     /// Recursive ones whose steps are being bound, the innermost last.
     pub recursions: Vec<from::WorkingTable>,
     /// Working tables so far.
@@ -275,6 +277,7 @@ impl<'a> Binder<'a> {
             only_describes: false,
             cascades: false,
             view_checks: Vec::new(),
+            view_joins: Vec::new(),
             definers: Vec::new(),
             recursions: Vec::new(),
             working_tables: 0,

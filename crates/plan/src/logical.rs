@@ -366,6 +366,18 @@ impl Leaf {
 }
 
 impl JoinTree {
+    /// The conditions that all rows meet because tables are joined.
+    pub fn inner_conditions(&self, conditions: &mut Vec<Expr>) {
+        match self {
+            JoinTree::Inner(trees, on) => {
+                trees.iter().for_each(|tree| tree.inner_conditions(conditions));
+                conditions.extend(on.iter().cloned());
+            }
+            JoinTree::Left(left, ..) | JoinTree::Semi { left, .. } => left.inner_conditions(conditions),
+            JoinTree::Leaf(_) => {}
+        }
+    }
+
     /// Says how the tables of a join are read whose rows are changed if they are in one of `slots`.
     pub fn change_joined(&mut self, slots: &[usize]) {
         self.leaves_mut(&mut |leaf| {

@@ -117,7 +117,16 @@ impl ColumnType {
 
     /// The value in the form that the type has: a text becomes the member of an ENUM or SET that it names, a
     /// number has the type's sign.
+    #[inline]
     pub fn kept(&self, value: Value) -> Value {
+        match (self, &value) {
+            // Most columns of tables of sums.
+            (ColumnType::Int { unsigned: true, .. }, Value::UInt(_)) => value,
+            _ => self.converted(value),
+        }
+    }
+
+    fn converted(&self, value: Value) -> Value {
         match (self, value) {
             (ColumnType::Enum { members, .. }, Value::Bytes(text)) => {
                 let place = members.iter().position(|member| member.as_bytes() == &*text);

@@ -448,6 +448,60 @@ fn views_are_read_as_their_definer_or_as_the_account_that_names_them() {
     assert_eq!(number(root.query("SELECT * FROM o")), 1449);
 }
 
+/// MySQL's answers.
+#[test]
+fn a_definer_with_system_user_is_named_by_such_accounts_only() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT)"]);
+    for user in ["maker", "any", "boss", "two"] {
+        let create = format!("CREATE USER {user} IDENTIFIED WITH mysql_native_password BY 'x'");
+        ok(&mut root, &[&create, &format!("GRANT CREATE VIEW, SELECT, DROP ON d.* TO {user}")]);
+    }
+    ok(
+        &mut root,
+        &[
+            "CREATE USER plain",
+            "GRANT SET_ANY_DEFINER ON *.* TO maker, any, two",
+            "GRANT ALLOW_NONEXISTENT_DEFINER ON *.* TO any",
+            "GRANT SYSTEM_USER ON *.* TO boss, two",
+            "CREATE DEFINER = boss VIEW bosses AS SELECT a FROM t",
+            "CREATE DEFINER = none VIEW orphan AS SELECT a FROM t",
+        ],
+    );
+    let system_user =
+        "Access denied; you need (at least one of) the SYSTEM_USER privilege(s) for this operation";
+    let needs = |privilege: &str| {
+        format!(
+            "Access denied; you need (at least one of) the SUPER or {privilege} privilege(s) for this operation"
+        )
+    };
+    let (any_definer, absent) = (needs("SET_ANY_DEFINER"), needs("ALLOW_NONEXISTENT_DEFINER"));
+    for (user, of_boss, of_none, of_plain) in [
+        ("maker", Some(system_user), Some(absent.as_str()), None),
+        ("any", Some(system_user), None, None),
+        ("two", None, Some(absent.as_str()), None),
+        ("boss", None, Some(any_definer.as_str()), Some(any_definer.as_str())),
+    ] {
+        let mut client = native(&server, user, "x");
+        ok(&mut client, &["USE d"]);
+        for (statement, refused) in [
+            ("CREATE OR REPLACE DEFINER = boss VIEW v AS SELECT a FROM t", of_boss),
+            ("CREATE OR REPLACE DEFINER = none VIEW v AS SELECT a FROM t", of_none),
+            ("CREATE OR REPLACE DEFINER = plain VIEW v AS SELECT a FROM t", of_plain),
+            ("CREATE OR REPLACE DEFINER = CURRENT_USER VIEW v AS SELECT a FROM t", None),
+            ("ALTER VIEW bosses AS SELECT a FROM t", of_boss),
+            ("ALTER VIEW orphan AS SELECT a FROM t", of_none),
+        ] {
+            let answer = client.query(statement);
+            match refused {
+                None => assert!(matches!(answer, Answer::Ok(_)), "{user}: {statement}: {answer:?}"),
+                Some(text) => assert_eq!(answer, Answer::Error(1227, text.to_owned()), "{user}: {statement}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn the_parent_of_a_foreign_key_takes_the_privilege_references() {
     let server = TestServer::start(&[]);

@@ -181,6 +181,50 @@ fn stages_of_statements_are_noted_if_that_is_asked_for() {
     assert_eq!(client.value(&within), "SHOW WARNINGS");
 }
 
+#[test]
+fn stages_and_connections_are_summed_up_by_account_user_and_host() {
+    let (server, mut client) = world(&[]);
+    run(
+        &mut client,
+        &[
+            "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES', TIMED = 'YES' WHERE NAME = 'stage/sql/executing'",
+            "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'events_stages_current'",
+        ],
+    );
+    let number = |client: &mut Client, query: &str| -> u64 { client.value(query).parse().expect("a number") };
+    let stages = |client: &mut Client, table: &str, condition: &str| {
+        number(
+            client,
+            &format!(
+                "SELECT SUM(COUNT_STAR) FROM performance_schema.events_stages_summary_{table}_by_event_name \
+                 WHERE EVENT_NAME = 'stage/sql/executing' AND {condition}"
+            ),
+        )
+    };
+    let connections = |client: &mut Client, column: &str| {
+        number(client, &format!("SELECT SUM({column}) FROM performance_schema.hosts"))
+    };
+    let [current, total] =
+        ["CURRENT_CONNECTIONS", "TOTAL_CONNECTIONS"].map(|column| connections(&mut client, column));
+    let of_hosts = stages(&mut client, "by_host", "HOST IS NOT NULL");
+    let mut other = connect_as(&server, "u");
+    run(&mut other, &["SELECT 1", "SELECT 2", "SHOW WARNINGS"]);
+    // The client's own question is the fourth.
+    assert_eq!(stages(&mut client, "by_host", "HOST IS NOT NULL"), of_hosts + 4);
+    for table in ["by_account", "by_user"] {
+        assert_eq!(stages(&mut client, table, "USER = 'u'"), 3, "{table}");
+    }
+    assert_eq!(connections(&mut client, "CURRENT_CONNECTIONS"), current + 1);
+    drop(other);
+    while connections(&mut client, "CURRENT_CONNECTIONS") != current {}
+    assert_eq!(connections(&mut client, "TOTAL_CONNECTIONS"), total + 1);
+    run(&mut client, &["TRUNCATE TABLE performance_schema.events_stages_summary_by_user_by_event_name"]);
+    assert_eq!(stages(&mut client, "by_user", "USER = 'u'"), 0);
+    assert_eq!(stages(&mut client, "by_account", "USER = 'u'"), 0);
+    run(&mut client, &["TRUNCATE TABLE performance_schema.hosts"]);
+    assert_eq!(connections(&mut client, "TOTAL_CONNECTIONS"), current);
+}
+
 /// Has stages with progress kept.
 fn keep_stages(client: &mut Client) {
     run(

@@ -11,6 +11,7 @@
 //! | [`conversion`] | types that change under rows |
 //! | [`rows`] | the rows of a table whose definition changes |
 //! | `from_query` | CREATE TABLE ... SELECT |
+//! | `numbering` | AUTO_INCREMENT of rows that ALTER TABLE writes |
 //! | `question` | what a statement asks of the tables it has locked |
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
@@ -36,6 +37,7 @@ mod from_query;
 pub(crate) mod histogram;
 mod log_tables;
 pub mod maintain;
+mod numbering;
 mod page_sink;
 mod question;
 pub mod rows;
@@ -71,7 +73,6 @@ use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use self::foreign::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT, Terms};
 use self::from_query::MadeColumn;
-use crate::dml::store::duplicate_entry;
 use crate::show::create;
 use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
@@ -98,6 +99,8 @@ pub struct Definer<'a> {
     pub began: Timestamp,
     /// The same in the session's zone.
     pub now: DateTime,
+    /// `auto_increment_increment` and `auto_increment_offset`.
+    pub series: (u64, u64),
     /// Conditions that are no errors.
     pub warnings: &'a mut Vec<SqlError>,
 }
@@ -145,19 +148,6 @@ async fn create_table(
     made: &[MadeColumn],
 ) -> SqlResult<Completion> {
     Ddl { engine, host, session }.create_table(statement, made).await
-}
-
-/// 1062 for existing rows that collide in an index that is to be unique.
-fn duplicate_rows(error: palisade_engine::Error) -> SqlError {
-    match &error {
-        palisade_engine::Error::DuplicateRow { index, table, row } => {
-            match palisade_catalog::RowView::new(table.descriptor(), row) {
-                Ok(row) => duplicate_entry(table, *index, |column| Ok(row.column(column).to_owned())),
-                Err(_) => error.into(),
-            }
-        }
-        _ => error.into(),
-    }
 }
 
 struct Ddl<'a> {
@@ -230,6 +220,7 @@ impl Ddl<'_> {
             zone: variables.time_zone.clone(),
             began,
             now: began.to_datetime(&variables.time_zone),
+            series: (variables.auto_increment_increment.max(1), variables.auto_increment_offset.max(1)),
             warnings,
         }
     }
@@ -629,7 +620,7 @@ impl Ddl<'_> {
             }
             Plan::Indexes => {
                 let changed = self.engine.change_indexes(&lock, &name, draft.def.clone()).await;
-                changed.map_err(duplicate_rows)?;
+                changed.map_err(rows::duplicates)?;
             }
             Plan::Rebuild => {
                 if let Some(target) = &target {
@@ -641,10 +632,12 @@ impl Ddl<'_> {
                 let mut context = self.session.context(host, engine, &[], Some(Arc::new(plan)));
                 let cx = context.view();
                 cx.state.strict = true;
-                let mut map = draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut rows)?;
+                let numbering = draft.numbering(&definer, table.auto_increment());
+                let completer = rows::RowCompleter { cx, rules, slot };
+                let mut map = draft.mapper(&definer, completer, (numbering, &mut rows))?;
                 let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
                 drop(map);
-                rebuilt.map_err(duplicate_rows)?;
+                rebuilt.map_err(|error| rows::duplicates_of_copy(error, draft.copies()))?;
             }
         }
         self.bring_children(&lock, &name, target.as_ref(), &draft).await?;

@@ -28,6 +28,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, Schema, SqlType, Value, ViewDef};
 use palisade_engine::{Engine, Table};
+use palisade_expr::services::Question;
 use palisade_expr::warning::Level;
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use palisade_schema::{TableDecl, Wanted};
@@ -38,6 +39,9 @@ use std::sync::Arc;
 
 use self::picks::About;
 use crate::{Access, Host, Scope, SessionView, SqlError, SqlResult, sys};
+
+/// What programs call themselves that dump all databases they are told of.
+const DUMP_PROGRAMS: [&str; 2] = ["mysqldump", "mariadb-dump"];
 
 /// What a SHOW answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,11 +230,14 @@ impl Shower<'_> {
         }))
     }
 
-    /// SHOW DATABASES. The schema sys is left out: mariadb-dump --all-databases would dump what cannot be
-    /// made from the dump.
+    /// SHOW DATABASES. A program that dumps what it lists is not told of the schema sys, which cannot be made
+    /// from a dump: MySQL's leaves it out by itself, MariaDB's does so only where the server says that it is
+    /// a MariaDB.
     fn databases(&self) -> SqlResult<Listing> {
         let mut listing = self.picked("SCHEMATA", &[("SCHEMA_NAME", "Database")], About::default())?;
-        if self.engine.dictionary().schema(SYS).is_none() {
+        let program = self.host.performance(self.session.state, Question::Program);
+        let dumps = DUMP_PROGRAMS.iter().any(|known| program == text(known));
+        if dumps && self.engine.dictionary().schema(SYS).is_none() {
             listing.rows.retain(|row| row.first() != Some(&text(SYS)));
         }
         Ok(by_first_column(listing))

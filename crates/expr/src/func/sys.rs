@@ -197,6 +197,8 @@ const FOLDERS: [&str; 7] = [
     "basedir",
 ];
 
+/// A path with the setting that it begins with in place of a folder's name. The file of a table has the name
+/// that InnoDB gives it, by which views and their readers find the table.
 fn format_path(cx: &mut Context<'_>, values: &[Value], a: &[Expr], _: &Expr) -> SqlResult<Value> {
     let path = first(cx, values, a)?;
     for folder in FOLDERS {
@@ -206,6 +208,11 @@ fn format_path(cx: &mut Context<'_>, values: &[Value], a: &[Expr], _: &Expr) -> 
         let setting = String::from_utf8_lossy(&setting);
         let setting = setting.trim_end_matches('/');
         if let Some(rest) = path.strip_prefix(setting).filter(|_| !setting.is_empty()) {
+            if let Value::Bytes(table) = ask(cx, Question::TableOfFile(&path)) {
+                let kind = if path.ends_with(".map") { "map" } else { "ibd" };
+                let table = String::from_utf8_lossy(&table);
+                return Ok(Value::bytes(format!("@@{folder}/{table}.{kind}")));
+            }
             let slash = if rest.starts_with('/') { "" } else { "/" };
             return Ok(Value::bytes(format!("@@{folder}{slash}{rest}")));
         }

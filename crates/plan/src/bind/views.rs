@@ -222,6 +222,7 @@ impl Binder<'_> {
         let blind = self.blind;
         self.blind &=
             select.filter.is_none() && matches!(select.from.as_slice(), [ast::TableReference::Table(_)]);
+        let beside = std::mem::take(&mut self.view_joins);
         let own = self.take_scope()?;
         let depth = self.scopes.len();
         let bound = self.within(view, |binder| {
@@ -235,11 +236,19 @@ impl Binder<'_> {
         self.scopes.push(own);
         self.cascades = around;
         self.blind = blind;
+        let below = std::mem::replace(&mut self.view_joins, beside);
         let ((tree, columns, conditions), inner, views) = bound?;
+        let mut joins = Vec::new();
+        tree.inner_conditions(&mut joins);
         if is_checked {
-            conditions.iter().for_each(|condition| self.share_subqueries(condition));
-            self.view_checks.extend(conditions.iter().cloned());
+            // The conditions of joins in views below are these views' own.
+            let own_joins = joins.iter().filter(|condition| !below.contains(condition));
+            for condition in conditions.iter().chain(own_joins) {
+                self.share_subqueries(condition);
+                self.view_checks.push(condition.clone());
+            }
         }
+        self.view_joins.extend(joins);
         let Scope { sources, beneath, view_conditions, .. } = inner;
         let scope = self.scope();
         scope.view_conditions.extend(view_conditions);

@@ -49,12 +49,15 @@ pub struct Asker<'a> {
     session: &'a SessionState,
     /// `None` if the account is gone: it may do nothing more.
     account: Option<&'a Account>,
+    /// All accounts.
+    accounts: &'a AccountTable,
 }
 
 impl<'a> Asker<'a> {
     /// The account of `session` among `accounts`.
     pub fn new(session: &'a SessionState, accounts: &'a AccountTable) -> Self {
-        Asker { session, account: accounts.get(&AccountName::of_session(&session.security.account)) }
+        let account = accounts.get(&AccountName::of_session(&session.security.account));
+        Asker { session, account, accounts }
     }
 
     /// The definer of a view, in whose place `session` asks; `None` if there is no such account.
@@ -63,9 +66,11 @@ impl<'a> Asker<'a> {
         definer: &str,
         accounts: &'a AccountTable,
     ) -> Option<Asker<'a>> {
-        accounts
-            .get(&AccountName::of_session(definer))
-            .map(|account| Asker { session, account: Some(account) })
+        accounts.get(&AccountName::of_session(definer)).map(|account| Asker {
+            session,
+            account: Some(account),
+            accounts,
+        })
     }
 
     /// Whether it has a global privilege.
@@ -404,10 +409,15 @@ impl<'a> Asker<'a> {
         let drop = if replaces { Privileges::DROP } else { Privileges::NONE };
         self.on_table(&create.name, Privileges::CREATE_VIEW | drop)?;
         let Some(ast::Account::Named { user, host }) = &create.definer else { return Ok(()) };
-        let own = AccountName::of_session(&self.session.security.account);
-        match own.user == *user && own.host == host.as_deref().unwrap_or("%") {
-            true => Ok(()),
-            false => self.require_dynamic("SET_ANY_DEFINER"),
+        let host = host.as_deref().unwrap_or("%").to_owned();
+        let definer = AccountName { user: user.clone(), host };
+        if definer == AccountName::of_session(&self.session.security.account) {
+            return Ok(());
+        }
+        self.require_dynamic("SET_ANY_DEFINER")?;
+        match self.accounts.get(&definer) {
+            None => self.require_dynamic("ALLOW_NONEXISTENT_DEFINER"),
+            Some(_) => self.require_power_over(self.accounts, [&definer]),
         }
     }
 

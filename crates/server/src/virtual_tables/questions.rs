@@ -1,8 +1,11 @@
 //! What functions ask about sessions and about what is collected: one value each of what the tables tell.
 
+use std::path::Path;
+
 use palisade_catalog::Value;
 use palisade_expr::services::Question;
 use palisade_expr::session_state::SessionState;
+use palisade_session::environment::Authorization;
 
 use super::processes::without_port;
 use super::{text, yes_no};
@@ -21,6 +24,24 @@ pub fn answer(host: &ServerHost, session: &SessionState, question: Question<'_>)
                 Some(connection) => yes_no(Connection::is_instrumented(&connection)),
                 None => text("UNKNOWN"),
             }
+        }
+        Question::TableOfFile(path) => {
+            let table = host.engine.table_of_file(Path::new(path));
+            let known = table.filter(|table| {
+                let is_known = || host.may_see(session, &table.schema, Some(&table.table));
+                !session.is_restricted()
+                    || host.asked(session, |asker| asker.has(Privileges::PROCESS))
+                    || is_known()
+            });
+            known.map_or(Value::Null, |table| text(format!("{}/{}", table.schema, table.table)))
+        }
+        Question::Program => {
+            let connection = host.connections.get(session.connection_id);
+            let program = connection.and_then(|connection| {
+                let attributes = connection.attributes.lock();
+                attributes.iter().find(|(name, _)| name == "program_name").map(|(_, value)| text(value))
+            });
+            program.unwrap_or_default()
         }
         Question::IsAccountEnabled { host: from, user } => {
             yes_no(host.instruments.setup.of_account(user, from).0)

@@ -144,14 +144,20 @@ impl DigestSubject {
 
 /// A text of a client, which may have been in any character set.
 pub(super) fn lossy(bytes: &[u8]) -> Value {
-    text(String::from_utf8_lossy(bytes))
+    match std::str::from_utf8(bytes) {
+        Ok(whole) => text(whole),
+        Err(_) => text(String::from_utf8_lossy(bytes)),
+    }
 }
 
 /// What a digest is told by, in hexadecimal digits.
 pub(super) fn shown_hash(digest: &palisade_observe::digests::Digest) -> Value {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16);
-    let digits = digest.hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    text(digits.filter_map(digit).collect::<String>())
+    let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
+    let mut digits = [0; 64];
+    for (place, byte) in digits.chunks_exact_mut(2).zip(&digest.hash) {
+        place.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+    }
+    Value::bytes(digits.as_slice())
 }
 
 fn schema_of(row: &DigestRow) -> Value {

@@ -11,20 +11,18 @@
 
 mod columns;
 pub mod conditions;
+mod mapping;
 pub mod online;
 mod versions;
 
 use palisade_base::error_catalogue::{
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND,
-    ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME, ER_ILLEGAL_HA_CREATE_OPTION, ER_INVALID_USE_OF_NULL,
-    ER_KEY_DOES_NOT_EXITS, ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, ER_PK_INDEX_CANT_BE_INVISIBLE,
-    ER_UNKNOWN_ERROR, WARN_DATA_TRUNCATED,
+    ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME, ER_ILLEGAL_HA_CREATE_OPTION, ER_KEY_DOES_NOT_EXITS,
+    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_UNKNOWN_ERROR,
 };
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::descriptor::{Check, Column, DefaultValue, Generated, Index, IndexPart, TableDef};
-use palisade_catalog::store::{StoreError, StoreErrorKind};
-use palisade_catalog::{CollationId, RowView, SqlType, Value};
-use palisade_engine::ddl::RowMapper;
+use palisade_catalog::descriptor::{Check, Column, Generated, Index, IndexPart, TableDef};
+use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_expr::place::At;
 use palisade_parser::ast::{
     AlterAction, AlterTable, CheckConstraint, ColumnDefinition, Expr, IndexDefinition, IndexKind, ObjectName,
@@ -34,7 +32,7 @@ use palisade_parser::ast::{
 use self::online::{Effects, Effort, Reason, Request};
 use super::column::DefinedColumn;
 use super::page_sink::PAGE_SINK;
-use super::rows::{RowCompleter, Source, converted, new_value};
+use super::rows::{Source, new_value};
 use super::{Definer, conversion, expression, foreign, histogram, question, table, types, unsupported};
 use crate::{SqlError, SqlResult};
 
@@ -74,6 +72,8 @@ pub struct Draft {
     origins: Vec<Option<usize>>,
     /// Types of the old columns.
     old_types: Vec<SqlType>,
+    /// The old AUTO_INCREMENT column.
+    old_counted: Option<usize>,
     /// What of the old columns is generated, and how.
     old_generated: Vec<Option<Generated>>,
     changed: Changed,
@@ -131,6 +131,7 @@ impl Draft {
             missing: None,
             origins: Vec::new(),
             old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
+            old_counted: old.auto_increment_column(),
             old_generated: old.columns.iter().map(|column| column.generated.clone()).collect(),
             changed: Changed::default(),
             generated: Vec::new(),
@@ -694,61 +695,6 @@ impl Draft {
                 Ok(Some(question::constant(&value, column)))
             }
             _ => unsupported("a foreign key over a column that is added with a value of its own in each row"),
-        }
-    }
-
-    /// Makes rows of the new definition from rows of the old one. Rows are counted in `rows`.
-    pub fn mapper<'a, 's>(
-        &'a self,
-        definer: &'a Definer<'_>,
-        mut completer: RowCompleter<'a, 's>,
-        rows: &'a mut u64,
-    ) -> SqlResult<Box<RowMapper<'a>>> {
-        let mut sources = Vec::with_capacity(self.def.columns.len());
-        for (column, origin) in self.def.columns.iter().zip(&self.origins) {
-            sources.push(match origin {
-                _ if column.generated.is_some() => Source::Value(Value::Null),
-                Some(old) => Source::Old(*old),
-                None if matches!(column.default, DefaultValue::Expression(_)) => Source::Expression,
-                None => new_value(definer, column)?,
-            });
-        }
-        Ok(Box::new(move |row: &RowView<'_>, out: &mut Vec<Value>| {
-            if let Some(refused) = &self.refused {
-                return Err(refused.clone().into());
-            }
-            *rows += 1;
-            for (column, source) in self.def.columns.iter().zip(&sources) {
-                out.push(match source {
-                    Source::Expression => Value::Null,
-                    Source::Value(value) => value.clone(),
-                    Source::RowNumber => Value::UInt(*rows),
-                    Source::Old(old) => {
-                        converted(definer, row.column(*old), self.old_types.at(*old)?, column)
-                            .map_err(|error| self.not_kept(&error, column, *rows))?
-                    }
-                });
-            }
-            for (place, _) in
-                sources.iter().enumerate().filter(|(_, source)| matches!(source, Source::Expression))
-            {
-                *out.at_mut(place)? = completer.default(place, self.def.columns.at(place)?, out, *rows)?;
-            }
-            Ok(completer.complete(&self.def, out, *rows)?)
-        }))
-    }
-}
-
-impl Draft {
-    /// The error of a value that a column in its new form cannot hold; `row` is the number of its row.
-    fn not_kept(&self, error: &StoreError, column: &Column, row: u64) -> SqlError {
-        match error.kind {
-            // MySQL's two ways to write rows anew differ in this.
-            StoreErrorKind::NullNotAllowed | StoreErrorKind::TooLong if self.copies() => {
-                mysql_error!(WARN_DATA_TRUNCATED, column.name, row)
-            }
-            StoreErrorKind::NullNotAllowed => mysql_error!(ER_INVALID_USE_OF_NULL),
-            _ => error.to_mysql(&column.name, row),
         }
     }
 }

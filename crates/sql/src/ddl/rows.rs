@@ -4,14 +4,15 @@ use palisade_base::Blocked;
 use palisade_catalog::descriptor::{Column, DefaultValue, TableDef, Visibility};
 use palisade_catalog::store::{StoreError, coerce, implicit_default};
 use palisade_catalog::types::LobSize;
-use palisade_catalog::{SqlType, Value, ValueRef};
+use palisade_catalog::{RowView, SqlType, Value, ValueRef};
 use palisade_exec::ExecContext;
 use palisade_expr::Slot;
 use palisade_expr::place::At;
 use palisade_plan::bind::row_rules::RowRules;
 
 use super::Definer;
-use crate::{SqlAttempt, SqlResult};
+use crate::dml::store::{duplicate_entry, resequenced_entry};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Computes what of a row is an expression, and checks the row.
 pub struct RowCompleter<'x, 'a> {
@@ -57,7 +58,10 @@ fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
 /// Where the values of a new column come from.
 pub(super) enum Source {
     Old(usize),
+    /// The old column, which was not AUTO_INCREMENT: what is no number yet gets one.
+    Numbered(usize),
     Value(Value),
+    /// A number, from the first row on.
     RowNumber,
     /// The column's default, an expression.
     Expression,
@@ -98,9 +102,32 @@ pub(super) fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Sou
     };
     match &column.default {
         DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
-        DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
+        DefaultValue::CurrentTimestamp => {
+            let digits = column.sql_type.fraction_digits();
+            stored(Value::DateTime(palisade_expr::cast::cut_datetime(definer.now, digits)))
+        }
         DefaultValue::Expression(_) => Ok(Source::Expression),
         DefaultValue::None | DefaultValue::Removed if column.nullable => Ok(Source::Value(Value::Null)),
         DefaultValue::None | DefaultValue::Removed => Ok(Source::Value(implicit_default(column))),
+    }
+}
+
+/// 1062 for existing rows that collide in an index that is to be unique.
+pub(super) fn duplicates(error: palisade_engine::Error) -> SqlError {
+    duplicates_of_copy(error, false)
+}
+
+/// The same of a statement that writes rows anew; `copies` says that MySQL does so one by one, and tells then
+/// of numbers.
+pub(super) fn duplicates_of_copy(error: palisade_engine::Error, copies: bool) -> SqlError {
+    let palisade_engine::Error::DuplicateRow { index, table, row } = &error else { return error.into() };
+    let Ok(row) = RowView::new(table.descriptor(), row) else { return error.into() };
+    let value = |column| Ok(row.column(column).to_owned());
+    let first = table.indexes.first().and_then(|index| index.parts.first());
+    let counted = table.auto_increment_column().is_some()
+        && first.map(|part| usize::from(part.column)) == table.auto_increment_column();
+    match copies && *index == 0 && counted {
+        true => resequenced_entry(table, *index, value),
+        false => duplicate_entry(table, *index, value),
     }
 }

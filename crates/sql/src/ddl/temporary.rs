@@ -18,7 +18,8 @@ use palisade_session::environment::Access;
 use super::alter::online::Request;
 use super::alter::{Draft, Plan};
 use super::from_query::MadeColumn;
-use super::{Ddl, column, duplicate_rows, expression, rows, table};
+use super::numbering::Numbering;
+use super::{Ddl, column, expression, rows, table};
 use crate::{Completion, SqlResult};
 
 /// The definition of a table that is made LIKE another one.
@@ -160,9 +161,13 @@ impl Ddl<'_> {
             let mut context = self.session.context(host, engine, &[], Some(Arc::new(plan)));
             let cx = context.view();
             cx.state.strict = true;
-            match draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut copied) {
+            let counter = old.auto_increment().max(draft.def.auto_increment);
+            let numbering = Numbering::copying(counter, &definer);
+            let completer = rows::RowCompleter { cx, rules, slot };
+            match draft.mapper(&definer, completer, (numbering, &mut copied)) {
                 Ok(mut map) => {
-                    engine.rebuild_temporary_table(&held, def, &mut *map).await.map_err(duplicate_rows)
+                    let rebuilt = engine.rebuild_temporary_table(&held, def, &mut *map).await;
+                    rebuilt.map_err(|error| rows::duplicates_of_copy(error, true))
                 }
                 Err(error) => Err(error),
             }

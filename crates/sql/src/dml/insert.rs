@@ -8,7 +8,7 @@
 //! | `existing` | what becomes of a row that is there already |
 
 mod existing;
-mod numbers;
+pub(crate) mod numbers;
 mod plan;
 mod run;
 
@@ -28,7 +28,7 @@ use crate::{Completion, ResultSink, Session, SqlResult};
 
 pub(super) use numbers::note_given;
 pub(crate) use plan::bind_insert;
-pub(super) use plan::refuse_value;
+pub(super) use plan::{bind_load, refuse_value};
 pub use plan::{refuse_generated, target_column, written_cell};
 pub(super) use run::InsertRun;
 
@@ -75,6 +75,11 @@ impl InsertPlan {
     /// What its expressions run on, and what finds the rows, if a query does.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// The column of the table that the statement's `place`th one is.
+    pub(super) fn column(&self, place: usize) -> Option<usize> {
+        self.columns.get(place).copied()
     }
 
     /// RETURNING.

@@ -5,19 +5,28 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Visibility;
-use palisade_catalog::{Charset, Collation, SqlType, Value};
-use palisade_engine::RowsToCome;
+use palisade_catalog::{Charset, Collation, SqlType, Value, ViewDef};
+use palisade_engine::{RowsToCome, Table};
 use palisade_exec::ExecContext;
 use palisade_exec::run::end_row;
 use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
+use palisade_plan::bind::scope::same_name;
 
 use super::Changes;
-use super::insert::{InsertRun, bind_insert};
+use super::insert::{InsertPlan, InsertRun, bind_load};
 use crate::host::FileSource;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
+
+/// Where a field is to go, as the statement says it.
+enum Wanted {
+    Column(ast::ColumnName),
+    Variable(Arc<str>),
+    /// It is passed over.
+    Nothing,
+}
 
 /// Where a field goes.
 enum Target {
@@ -54,33 +63,14 @@ impl Sql {
         }
         let binder = session.binder(&**self.host(), self.engine(), &dictionary, &[]);
         let schema = binder.schema_of(&load.table)?;
-        let table = binder.stored_table(&schema, &load.table.name, &load.table.name)?;
-        let mut columns = Vec::new();
-        let mut targets = Vec::new();
-        if load.fields.is_empty() {
-            for (position, column) in table.columns.iter().enumerate() {
-                if column.visibility != Visibility::Visible {
-                    continue;
-                }
-                if column.generated.is_some() {
-                    targets.push(Target::Nowhere);
-                    continue;
-                }
-                columns.push(ast::ColumnName { schema: None, table: None, column: column.name.clone() });
-                targets.push(Target::Column(position));
-            }
-        }
-        for field in &load.fields {
-            match field {
-                LoadField::Column(name) => {
-                    let column = super::insert::target_column(&table, name)?;
-                    columns.push(name.clone());
-                    super::insert::refuse_value(&table, table.columns.at(column)?)?;
-                    targets.push(Target::Column(column));
-                }
-                LoadField::UserVariable(name) => targets.push(Target::Variable(name.to_lowercase().into())),
-            }
-        }
+        let view = binder.dictionary.visible_view(&schema, &load.table.name).cloned();
+        let (mut columns, fields) = match &view {
+            Some(view) => fields_of_view(view, &load.fields),
+            None => fields_of_table(
+                &*binder.stored_table(&schema, &load.table.name, &load.table.name)?,
+                &load.fields,
+            )?,
+        };
         // What SET gives, it gives last.
         let set = |name: &ast::ColumnName| {
             load.assignments.iter().any(|set| set.column.column.eq_ignore_ascii_case(&name.column))
@@ -106,7 +96,8 @@ impl Sql {
             on_duplicate: Vec::new(),
             returning: Vec::new(),
         };
-        let plan = bind_insert(binder, &insert)?;
+        let plan = bind_load(binder, &insert)?;
+        let targets = targets(fields, &plan, &insert.columns)?;
         let source = match load.local {
             true => {
                 sink.ask_client_for_file(&load.path).await?;
@@ -165,6 +156,81 @@ impl Sql {
         let collation = Collation::default_of(charset).id;
         Ok(palisade_expr::common::text_of(u64::from(u32::MAX), collation))
     }
+}
+
+/// Columns of a table, each once, and where the fields go.
+type Fields = (Vec<ast::ColumnName>, Vec<Wanted>);
+
+fn fields_of_table(table: &Table, given: &[LoadField]) -> SqlResult<Fields> {
+    let mut wanted = Vec::new();
+    if given.is_empty() {
+        for column in table.columns.iter().filter(|column| column.visibility == Visibility::Visible) {
+            wanted.push(match column.generated {
+                Some(_) => Wanted::Nothing,
+                None => Wanted::Column(named(&column.name)),
+            });
+        }
+    }
+    for field in given {
+        if let LoadField::Column(name) = field {
+            let column = super::insert::target_column(table, name)?;
+            super::insert::refuse_value(table, table.columns.at(column)?)?;
+        }
+        wanted.push(wanted_by(field));
+    }
+    Ok(with_columns(wanted))
+}
+
+/// The same of a view, whose columns are found when it is bound.
+fn fields_of_view(view: &ViewDef, given: &[LoadField]) -> Fields {
+    let all = view.columns.iter().map(|column| Wanted::Column(named(column)));
+    with_columns(if given.is_empty() { all.collect() } else { given.iter().map(wanted_by).collect() })
+}
+
+fn named(column: &str) -> ast::ColumnName {
+    ast::ColumnName { schema: None, table: None, column: column.to_owned() }
+}
+
+fn wanted_by(field: &LoadField) -> Wanted {
+    match field {
+        LoadField::Column(name) => Wanted::Column(name.clone()),
+        LoadField::UserVariable(name) => Wanted::Variable(name.to_lowercase().into()),
+    }
+}
+
+fn with_columns(wanted: Vec<Wanted>) -> Fields {
+    let mut columns: Vec<ast::ColumnName> = Vec::new();
+    for wanted in &wanted {
+        if let Wanted::Column(name) = wanted
+            && !columns.iter().any(|known| same_name(&known.column, &name.column))
+        {
+            columns.push(name.clone());
+        }
+    }
+    (columns, wanted)
+}
+
+/// Where the fields go, once it is known which columns of the table have the names that the statement inserts
+/// into.
+fn targets(wanted: Vec<Wanted>, plan: &InsertPlan, inserted: &[ast::ColumnName]) -> SqlResult<Vec<Target>> {
+    let target = |wanted| {
+        Ok(match wanted {
+            Wanted::Nothing => Target::Nowhere,
+            Wanted::Variable(name) => Target::Variable(name),
+            Wanted::Column(name) => {
+                let is_it = |known: &ast::ColumnName| same_name(&known.column, &name.column);
+                let place = inserted.iter().position(is_it);
+                let column = place.and_then(|place| plan.column(place));
+                let column =
+                    column.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name.column, "field list"))?;
+                match plan.table.columns.at(column)?.generated {
+                    Some(_) => Target::Nowhere,
+                    None => Target::Column(column),
+                }
+            }
+        })
+    };
+    wanted.into_iter().map(target).collect()
 }
 
 async fn load_all(

@@ -1,7 +1,7 @@
 //! Rows on their way into a table: their bytes, and the error of one that is there already.
 
 use palisade_base::error_catalogue::ER_DUP_ENTRY;
-use palisade_base::mysql_error;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{Charset, Table, TableDef, Value, ValueRef, charset, row};
 use palisade_exec::ExecContext;
 use palisade_exec::run::wait_or_fail;
@@ -38,14 +38,32 @@ pub fn duplicate_entry(
     number: usize,
     value: impl Fn(usize) -> SqlResult<Value>,
 ) -> SqlError {
-    described_duplicate(table, number, value).unwrap_or_else(|broken| broken)
+    let described = entry_and_key(table, number, value);
+    described.map_or_else(|broken| broken, |(entry, key)| mysql_error!(ER_DUP_ENTRY, entry, key))
 }
 
-fn described_duplicate(
+/// 1062 with the text that MySQL has where ALTER TABLE gives rows numbers.
+pub fn resequenced_entry(
     table: &TableDef,
     number: usize,
     value: impl Fn(usize) -> SqlResult<Value>,
-) -> SqlResult<SqlError> {
+) -> SqlError {
+    let described = entry_and_key(table, number, value);
+    described.map_or_else(
+        |broken| broken,
+        |(entry, key)| {
+            let what = "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry";
+            MysqlError::with_message(&ER_DUP_ENTRY, format!("{what} '{entry}' for key '{key}'"))
+        },
+    )
+}
+
+/// What a row would have in an index, and the index's name.
+fn entry_and_key(
+    table: &TableDef,
+    number: usize,
+    value: impl Fn(usize) -> SqlResult<Value>,
+) -> SqlResult<(String, String)> {
     let index = table.indexes.at(number)?;
     let mut text = Vec::new();
     for (position, part) in index.parts.iter().enumerate() {
@@ -75,5 +93,5 @@ fn described_duplicate(
     };
     let shown =
         String::from_utf8(text).unwrap_or_else(|error| error.as_bytes().iter().map(escaped).collect());
-    Ok(mysql_error!(ER_DUP_ENTRY, shown, format!("{}.{}", table.name, index.name)))
+    Ok((shown, format!("{}.{}", table.name, index.name)))
 }

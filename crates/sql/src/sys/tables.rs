@@ -45,8 +45,8 @@ view! {
 view! {
     /// What is done to the files of each table.
     mod x_ps_schema_table_statistics_io = "sys"."x$ps_schema_table_statistics_io" alone {
-        table_schema: varchar(64) in utf8mb4_0900_ai_ci => "sys.extract_schema_from_file_name(f.FILE_NAME)",
-        table_name: varchar(64) in utf8mb4_0900_ai_ci => "sys.extract_table_from_file_name(f.FILE_NAME)",
+        table_schema: varchar(64) in utf8mb4_0900_ai_ci => "sys.extract_schema_from_file_name(sys.format_path(f.FILE_NAME))",
+        table_name: varchar(64) in utf8mb4_0900_ai_ci => "sys.extract_table_from_file_name(sys.format_path(f.FILE_NAME))",
         count_read: decimal(42, 0) => "SUM(f.COUNT_READ)",
         sum_number_of_bytes_read: decimal(41, 0) => "SUM(f.SUM_NUMBER_OF_BYTES_READ)",
         sum_timer_read: decimal(42, 0) => "SUM(f.SUM_TIMER_READ)",
@@ -56,7 +56,8 @@ view! {
         count_misc: decimal(42, 0) => "SUM(f.COUNT_MISC)",
         sum_timer_misc: decimal(42, 0) => "SUM(f.SUM_TIMER_MISC)",
     } from "performance_schema.file_summary_by_instance f GROUP BY \
-        sys.extract_schema_from_file_name(f.FILE_NAME), sys.extract_table_from_file_name(f.FILE_NAME)"
+        sys.extract_schema_from_file_name(sys.format_path(f.FILE_NAME)), \
+        sys.extract_table_from_file_name(sys.format_path(f.FILE_NAME))"
 }
 
 view! {

@@ -53,7 +53,7 @@ impl Draft {
             }
             match new_value(definer, self.def.columns.at(place)?)? {
                 Source::Value(value) => self.def.columns.at_mut(place)?.instant_default = value,
-                Source::Old(_) | Source::RowNumber | Source::Expression => {
+                Source::Old(_) | Source::Numbered(_) | Source::RowNumber | Source::Expression => {
                     self.changed.rebuild = true;
                     return Ok(());
                 }

@@ -253,7 +253,7 @@ fn deleted_from(binder: &Binder<'_>, source: &Source) -> SqlResult<(Arc<Table>, 
 }
 
 fn target(binder: &mut Binder<'_>, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
-    let checks = view_checks(binder.scope(), slot)?;
+    let checks = view_checks(binder.scope(), slot);
     let outer = std::mem::take(binder.scope());
     let own: Vec<_> = outer.table_in(slot).cloned().into_iter().collect();
     let is_below = outer.view_over(slot).is_some();

@@ -128,7 +128,7 @@ impl Numbers {
 
 /// A generated value in a column of type `ty`. Beyond the greatest, rows get that one and collide, as in MySQL; there is no
 /// greatest that an UNSIGNED BIGINT could be given again (1467).
-pub(super) fn numbered(ty: &SqlType, value: u64) -> SqlResult<Value> {
+pub(crate) fn numbered(ty: &SqlType, value: u64) -> SqlResult<Value> {
     match ty {
         SqlType::Int { unsigned: true, .. } if value == u64::MAX => Err(mysql_error!(ER_AUTOINC_READ_FAILED)),
         SqlType::Int { width, unsigned: true } => Ok(Value::UInt(value.min(width.unsigned_max()))),
@@ -153,7 +153,7 @@ pub(in crate::dml) async fn note_given(
 }
 
 /// A value of an AUTO_INCREMENT column as a number, if it is one that counts.
-pub(super) fn positive(value: &Value) -> Option<u64> {
+pub(crate) fn positive(value: &Value) -> Option<u64> {
     match value {
         Value::Int(value) => u64::try_from(*value).ok().filter(|value| *value > 0),
         Value::UInt(value) => Some(*value),

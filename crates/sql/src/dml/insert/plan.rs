@@ -14,7 +14,7 @@ use palisade_parser::ast::{self, InsertSource, QueryBody};
 use palisade_plan::Plan;
 use palisade_plan::bind::Binder;
 use palisade_plan::bind::row_rules::RowRules;
-use palisade_plan::bind::scope::{Scope, Source, same_name};
+use palisade_plan::bind::scope::{Scope, Source, Through, same_name};
 use palisade_plan::conditions::OuterSlots;
 use palisade_plan::logical::LogicalQuery;
 use palisade_plan::purpose::Purpose;
@@ -44,8 +44,26 @@ impl Cell {
     }
 }
 
+/// The statement that gives rows to a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Giver {
+    /// INSERT or REPLACE.
+    Insert,
+    /// LOAD DATA, as the INSERT of one row that stands for each of its lines.
+    Load,
+}
+
 /// Binds an INSERT or REPLACE.
-pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+pub fn bind_insert(binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    bind(binder, insert, Giver::Insert)
+}
+
+/// Binds the INSERT that LOAD DATA is.
+pub fn bind_load(binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    bind(binder, insert, Giver::Load)
+}
+
+fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult<InsertPlan> {
     if !insert.partitions.is_empty() {
         return Err(not_supported("PARTITION selection"));
     }
@@ -60,7 +78,7 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     }
     binder.read_mode = ReadMode::Source;
     binder.scopes.push(Scope::default());
-    let through = through_view(&mut binder, insert, &schema, access)?;
+    let through = through_view(&mut binder, insert, (&schema, access), giver)?;
     let table = match &through {
         Some(through) => through.table.clone(),
         None => binder.stored_table(&schema, &insert.table.name, &insert.table.name)?,
@@ -68,11 +86,14 @@ pub fn bind_insert(mut binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<In
     let locked_as = if through.is_some() { BELOW_VIEW } else { &table.name };
     binder.check_locks(&table, locked_as, true)?;
     let mut columns = match &through {
+        Some(through) if giver == Giver::Load => {
+            insert.columns.iter().map(|name| through.column(name)).collect::<SqlResult<_>>()?
+        }
         Some(through) => through.columns(&insert.columns)?,
         None => insert_columns(&table, insert)?,
     };
     let (existing, rules) = match &through {
-        Some(through) => (through.slot, view_rules(&mut binder, through, &columns)?),
+        Some(through) => (through.slot, view_rules(&mut binder, through, &columns, giver)?),
         None => {
             let existing = binder.add_table(table.clone(), table.name.clone())?;
             (existing, binder.rules(&table)?)
@@ -224,20 +245,30 @@ fn bind_returning(
 fn through_view(
     binder: &mut Binder<'_>,
     insert: &ast::Insert,
-    schema: &str,
-    access: Access,
+    (schema, access): (&str, Access),
+    giver: Giver,
 ) -> SqlResult<Option<Inserted>> {
     let name = ast::ObjectName { schema: Some(schema.to_owned()), name: insert.table.name.clone() };
     let Some(view) = binder.dictionary.visible_view(schema, &name.name) else { return Ok(None) };
     if !view.is_updatable {
-        return Err(mysql_error!(ER_NON_INSERTABLE_TABLE, name.name, "INSERT"));
+        return Err(match giver {
+            Giver::Insert => mysql_error!(ER_NON_INSERTABLE_TABLE, name.name, "INSERT"),
+            Giver::Load => mysql_error!(ER_NON_UPDATABLE_TABLE, name.name, "LOAD"),
+        });
     }
     let factor = ast::TableFactor { name, ..ast::TableFactor::default() };
     (binder.changes_views, binder.blind) = (true, true);
     let bound = binder.from(&[ast::TableReference::Table(factor)]);
     (binder.changes_views, binder.blind) = (false, false);
     bound?;
-    let inserted = Inserted::of(binder.scope(), &insert.columns)?;
+    let inserted = match giver {
+        Giver::Insert => Inserted::of(binder.scope(), &insert.columns)?,
+        Giver::Load => Inserted::loaded(binder.scope())?,
+    };
+    let Through { schema, name, slots, .. } = &*inserted.through;
+    if insert.replace && slots.len() > 1 {
+        return Err(mysql_error!(ER_VIEW_DELETE_MERGE_VIEW, schema, name));
+    }
     binder.changes(inserted.slot, access, true)?;
     if !insert.on_duplicate.is_empty() {
         binder.changes(inserted.slot, Access::Update, true)?;
@@ -246,8 +277,13 @@ fn through_view(
 }
 
 /// The rules of rows that are inserted through a view.
-fn view_rules(binder: &mut Binder<'_>, through: &Inserted, columns: &[usize]) -> SqlResult<RowRules> {
-    let checks = view_checks(binder.scope(), through.slot)?;
+fn view_rules(
+    binder: &mut Binder<'_>,
+    through: &Inserted,
+    columns: &[usize],
+    giver: Giver,
+) -> SqlResult<RowRules> {
+    let checks = view_checks(binder.scope(), through.slot);
     let outer = std::mem::take(binder.scope());
     let own = outer.table_in(through.slot).cloned().into_iter().collect();
     *binder.scope() = Scope { sources: own, ..Scope::default() };
@@ -255,7 +291,7 @@ fn view_rules(binder: &mut Binder<'_>, through: &Inserted, columns: &[usize]) ->
     *binder.scope() = outer;
     let mut rules = rules?;
     rules.checks.extend(checks);
-    let strict = binder.session.variables.sql_mode.is_strict();
+    let strict = giver == Giver::Insert && binder.session.variables.sql_mode.is_strict();
     through.check_defaults(&rules, columns, strict)?;
     Ok(rules)
 }

@@ -73,11 +73,28 @@ impl<'p> InsertRun<'p> {
         number: u64,
     ) -> SqlResult<Vec<Value>> {
         drive(cx, |cx| {
-            let mut values = self.start(cx, number)?;
+            let mut values = vec![Value::Null; self.plan.table.columns.len()];
+            for (column, value) in values.iter_mut().enumerate() {
+                if !self.plan.columns.contains(&column) {
+                    *value = self.left_out(cx, column, number)?;
+                }
+            }
             self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
             Ok(values)
         })
         .await
+    }
+
+    /// What a column has that LOAD DATA does not fill: its default, or what its type has for nothing if it
+    /// has none.
+    fn left_out(&self, cx: &mut ExecContext<'_, '_>, column: usize, number: u64) -> SqlAttempt<Value> {
+        let known = self.plan.table.columns.at(column)?;
+        match self.plan.rules.defaults.at(column)? {
+            ColumnDefault::Missing if !is_made(known) && !known.nullable => {
+                Ok(palisade_catalog::store::implicit_default(known))
+            }
+            _ => self.default(cx, column, number),
+        }
     }
 
     /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
@@ -303,7 +320,7 @@ impl<'p> InsertRun<'p> {
 
     fn default(&self, cx: &mut ExecContext<'_, '_>, column: usize, number: u64) -> SqlAttempt<Value> {
         let known = self.plan.table.columns.at(column)?;
-        if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
+        if is_made(known) {
             return Ok(Value::Null);
         }
         match self.plan.rules.defaults.at(column)? {
@@ -478,6 +495,11 @@ impl<'p> InsertRun<'p> {
         }
         Ok(true)
     }
+}
+
+/// Whether a column gets its value when the rest of the row has its own.
+fn is_made(column: &Column) -> bool {
+    column.auto_increment || column.visibility == Visibility::System || column.generated.is_some()
 }
 
 fn is_zero(value: &Value) -> bool {
