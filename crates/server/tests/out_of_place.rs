@@ -236,8 +236,9 @@ fn deleted_rows_give_their_room_back_online() {
             run(&mut client, &[&fill]);
             settle(&mut client);
             let now = (size(&mut client, "FILE_SIZE"), size(&mut client, "ALLOCATED_SIZE"));
-            let most = length + length / 8 + (1 << 20);
-            assert!(now.0 <= most && now.1 <= most, "{table}: {now:?} after {length} and {all}");
+            // Runs of several lengths leave gaps: the file may be longer for them, with holes in it.
+            let most = |part: u64| length + length / part + (1 << 20);
+            assert!(now.0 <= most(4) && now.1 <= most(8), "{table}: {now:?} after {length} and {all}");
             assert_eq!(client.value(&format!("SELECT COUNT(*) FROM {table}")), "40000");
         }
         let Answer::Rows(rows) = client.query(&format!("CHECK TABLE d.{table}")) else { panic!("rows") };
