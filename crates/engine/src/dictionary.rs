@@ -31,7 +31,7 @@ pub struct Dictionary {
     /// Tables that temporary ones of the same name hide.
     hidden: BTreeMap<TableName, Arc<Table>>,
     /// Which table a space is of, once that was asked.
-    by_space: OnceLock<BTreeMap<SpaceId, TableName>>,
+    by_space: OnceLock<Arc<BTreeMap<SpaceId, TableName>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -125,7 +125,7 @@ impl Dictionary {
                 let name = TableName::new(&table.schema, &table.name);
                 table.descriptor().def().spaces().map(move |space| (space, name.clone()))
             });
-            spaces.collect()
+            Arc::new(spaces.collect())
         });
         by_space.get(&space)
     }

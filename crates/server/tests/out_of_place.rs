@@ -186,8 +186,8 @@ fn pages_of_every_size_are_there_after_a_restart() {
     }
 }
 
-/// Waits until the pages are written: the room of what is being written is taken for a while, and that of what
-/// is not yet, is not.
+/// Waits until the pages are written: the room of what is being written is taken for a while, and that of
+/// what is not yet, is not.
 fn settle(client: &mut Client) {
     let begin = std::time::Instant::now();
     let dirty = |client: &mut Client| -> u64 {

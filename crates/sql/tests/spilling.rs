@@ -270,8 +270,8 @@ fn made(client: &Client) -> u64 {
     client.session.work.value(&CREATED_TMP_FILES).unwrap()
 }
 
-/// Whether there is a temporary file that has a name. One that was being made when its statement ended loses it
-/// on the thread that made it.
+/// Whether there is a temporary file that has a name. One that was being made when its statement ended
+/// loses it on the thread that made it.
 fn left_over(files: &Files) -> bool {
     let begin = Instant::now();
     while !files.list(Path::new("data/tmp")).unwrap_or_default().is_empty() {

@@ -105,8 +105,8 @@ struct State {
     /// Pages that have a place, and those of them that are compressed.
     placed: u32,
     compressed: u32,
-    /// Pages that there shall be room for although the file has none for them, because they are compressed or an
-    /// earlier build took less room for free runs.
+    /// Pages that there shall be room for although the file has none for them, because they are compressed
+    /// or an earlier build took less room for free runs.
     promised: u32,
     /// Blocks of the runs that cleaners have taken and not yet made places.
     in_flight: u32,
