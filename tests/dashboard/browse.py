@@ -16,6 +16,12 @@ import urllib.request
 PATIENCE = 30  # seconds for anything that has to come
 HOSTILE = """<img src=x onerror="document.title='hit'">'\\"\N{GRINNING FACE}"""
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+# How wide the page is when each paragraph is one word longer than a line, as the path of a log may be.
+LONG_WORDS = """const all = [...document.querySelectorAll('p')], texts = all.map((it) => it.textContent);
+for (const it of all) it.textContent = '/' + 'directory'.repeat(30);
+const wide = document.documentElement.scrollWidth;
+all.forEach((it, index) => it.textContent = texts[index]);
+return wide"""
 ENTER, TAB = "\ue007", "\ue004"
 
 
@@ -177,7 +183,7 @@ def fits(browser, folder):
         browser.resize(width, height)
         browser.colours(scheme)
         until("the page is up", lambda: browser.state() == "up")
-        wide = browser.run("return document.documentElement.scrollWidth")
+        wide = browser.run(LONG_WORDS)
         assert wide <= width, f"{wide} pixels on {width}"
         browser.picture(folder / f"{name}.png")
     browser.resize(1280, 900)
