@@ -353,7 +353,8 @@ fn conflicting(
     strength: Coercibility,
 ) -> Option<(CollationId, Coercibility)> {
     let one_set = left.get().charset == right.get().charset && strength != Coercibility::Explicit;
-    one_set.then(|| (binary_collation(left), Coercibility::Conflict))
+    let are_binary = left.get().is_binary_order() && right.get().is_binary_order();
+    (one_set && !are_binary).then(|| (binary_collation(left), Coercibility::Conflict))
 }
 
 /// The collation that operands agree on; `unsettled` decides where two of equal strength do not.
@@ -404,11 +405,12 @@ fn reconcile(
         return None;
     }
     if strong_collation.charset == weak_collation.charset {
-        if strong_collation.is_binary_order() {
-            return Some(strong);
-        }
-        if weak_collation.is_binary_order() {
-            return Some(weak);
+        match (strong_collation.is_binary_order(), weak_collation.is_binary_order()) {
+            // Both are the binary one of their set.
+            (true, true) => return None,
+            (true, false) => return Some(strong),
+            (false, true) => return Some(weak),
+            (false, false) => {}
         }
         // Two collations of one character set: neither is better, unless both are only literals.
         if strong.1 >= Coercibility::Literal {

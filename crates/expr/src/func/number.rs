@@ -318,11 +318,20 @@ fn rounded_whole(
     }
 }
 
+/// The number nearest to a power of ten: a product of many factors misses it from the 23rd on.
+fn power_of_ten(exponent: i32) -> f64 {
+    const EXACT: i32 = 22;
+    match exponent {
+        ..=EXACT => 10f64.powi(exponent),
+        _ => palisade_catalog::number::parse_f64(format!("1e{exponent}").as_bytes()).value,
+    }
+}
+
 /// `value` to `digits` after the point (before it, if negative), by rounding to even as MySQL does for
 /// DOUBLE, or by cutting.
 pub(super) fn round_f64(value: f64, digits: i64, cut: bool) -> f64 {
     let step = |value: f64| if cut { value.trunc() } else { value.round_ties_even() };
-    let scale = 10f64.powi(digits.unsigned_abs().min(400) as i32);
+    let scale = power_of_ten(digits.unsigned_abs().min(400) as i32);
     let result = if digits >= 0 { step(value * scale) / scale } else { step(value / scale) * scale };
     match result.is_finite() {
         true => result,

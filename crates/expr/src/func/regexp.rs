@@ -95,6 +95,7 @@ fn check_charsets(arguments: &[Expr], operation: &str) -> SqlResult<()> {
     let texts = |place: usize| arguments.get(place).filter(|argument| argument.ty.is_string());
     let (subject, pattern) = (texts(0), texts(1));
     let replacement = texts(2).filter(|_| operation == "regexp_replace");
+    check_bits(arguments, replacement, operation)?;
     let are_flexible = [subject, pattern].into_iter().flatten().all(is_flexible);
     for (left, right, is_replacement) in [(subject, pattern, false), (subject.or(pattern), replacement, true)]
     {
@@ -107,6 +108,23 @@ fn check_charsets(arguments: &[Expr], operation: &str) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// 3995 where a text replaces something in bits, if these are searched as bytes.
+fn check_bits(arguments: &[Expr], replacement: Option<&Expr>, operation: &str) -> SqlResult<()> {
+    let (Some(bits), Some(pattern), Some(replacement)) = (arguments.first(), arguments.get(1), replacement)
+    else {
+        return Ok(());
+    };
+    if !matches!(bits.ty, SqlType::Bit { .. })
+        || !pattern.ty.is_string()
+        || replacement.ty.collation() == CollationId::BINARY
+        || aggregate_collations(&[bits, pattern], operation)?.0 != CollationId::BINARY
+    {
+        return Ok(());
+    }
+    let [left, right] = [CollationId::BINARY, replacement.ty.collation()].map(|it| it.get().name);
+    Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, left, right, operation))
 }
 
 /// What all of them begin with: the text, the compiled pattern, and where to begin.

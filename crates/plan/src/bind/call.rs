@@ -420,6 +420,7 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
         "regexp_instr" | "regexp_like" => {
             strongest(arguments.get(..2).unwrap_or(arguments)).unwrap_or(Coercibility::Numeric)
         }
+        _ if *ty == SqlType::Null => Coercibility::Null,
         _ if !ty.is_string() => Coercibility::Numeric,
         _ if *ty == SqlType::Json => Coercibility::Implicit,
         "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version" => {
@@ -441,6 +442,7 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
         },
         _ if has_conflict(arguments, ty) => Coercibility::Conflict,
         _ => match strongest(arguments.get(texts_of(function)).unwrap_or_default()) {
+            None if is_of_nulls(arguments.get(texts_of(function)).unwrap_or_default()) => Coercibility::Null,
             None => Coercibility::Literal,
             Some(Coercibility::Null) if arguments.iter().any(Expr::is_written_as_text) => {
                 Coercibility::Literal
@@ -448,6 +450,11 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
             Some(strength) => strength,
         },
     }
+}
+
+/// Whether there are arguments, and all of them are NULL.
+fn is_of_nulls(arguments: &[Expr]) -> bool {
+    !arguments.is_empty() && arguments.iter().all(|argument| argument.ty == SqlType::Null)
 }
 
 fn is_text_or_bits(ty: &SqlType) -> bool {

@@ -20,7 +20,8 @@ impl Binder<'_> {
     /// `json_value(document, path, on empty, default, on error, default)`.
     pub(super) fn json_value(&mut self, value: &ast::JsonValue) -> SqlResult<Expr> {
         let document = self.expr(&value.document)?;
-        if !document.ty.is_string() && !matches!(document.ty, SqlType::Null) {
+        let is_member = matches!(document.ty, SqlType::Enum { .. } | SqlType::Set { .. });
+        if !document.ty.is_string() && !matches!(document.ty, SqlType::Null) || is_member {
             return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, 1, "json_value"));
         }
         read_path(&String::from_utf8_lossy(&value.path))?;

@@ -2,7 +2,7 @@
 
 use super::Rule;
 use super::asked::{
-    different_rows, differs_in_zeros, differs_only_where, differs_only_where_theirs, only_theirs,
+    calls, different_rows, differs_in_zeros, differs_only_where, differs_only_where_theirs, only_theirs,
     same_but_for_warnings,
 };
 use crate::answers::compare::Difference;
@@ -22,6 +22,24 @@ pub(super) const RULES: &[Rule] = &[
                 && list.contains(" x'")
                 && different_rows(case).iter().all(is_midnight)
                 && only_theirs(case).len() <= 1
+        },
+    },
+    Rule {
+        name: "a date is the number that its text begins with (MySQL: 0)",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_date = ["DATE'", "TIME'", "TIMESTAMP'"].iter().any(|date| text.contains(date));
+            let is_none = |row: &Vec<Option<String>>| matches!(row.as_slice(), [None]);
+            // There is no day 0.
+            let is_day = || {
+                text.contains("FROM_DAYS(")
+                    && case.difference == Difference::Rows
+                    && only_theirs(case).iter().all(is_none)
+                    && case.theirs.warnings.iter().any(|(code, _)| code == "6527")
+            };
+            (text.contains(" AS JSON)") || is_date && text.contains("JSON_"))
+                && (is_day()
+                    || differs_only_where(case, |ours, theirs| theirs == "0" && ours.parse::<f64>().is_ok()))
         },
     },
     Rule {
@@ -51,6 +69,25 @@ pub(super) const RULES: &[Rule] = &[
                 && (is_error
                     || differs_only_where_theirs(case, is_minus_one)
                     || differs_only_where(case, is_added))
+        },
+    },
+    Rule {
+        name: "NULLIF computes its first argument once",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_share = |text: &str| text.parse::<f64>().is_ok_and(|number| (0.0..1.0).contains(&number));
+            calls(text, "NULLIF")
+                && calls(text, "RAND")
+                && differs_only_where(case, |ours, theirs| is_share(ours) && is_share(theirs))
+        },
+    },
+    Rule {
+        name: "A number beyond FLOAT is NULL where JSON_VALUE ... RETURNING FLOAT is added up or compared, too",
+        accepts: |case| {
+            let text = case.step.text();
+            text.contains("RETURNING FLOAT")
+                && ["SUM", "AVG", "MIN", "MAX"].iter().any(|function| calls(text, function))
+                && differs_only_where_theirs(case, |theirs| theirs == "0")
         },
     },
     Rule {
