@@ -323,7 +323,7 @@ fn power_of_ten(exponent: i32) -> f64 {
     const EXACT: i32 = 22;
     match exponent {
         ..=EXACT => 10f64.powi(exponent),
-        _ => palisade_catalog::number::parse_f64(format!("1e{exponent}").as_bytes()).value,
+        _ => format!("1e{exponent}").parse().unwrap_or(f64::INFINITY),
     }
 }
 

@@ -326,7 +326,7 @@ fn subject(function: &Function, arguments: &[Expr]) -> Option<usize> {
 /// nothing but NULL does not.
 fn text_made_from(function: &Function, arguments: &[Expr]) -> Option<usize> {
     match function.name {
-        "repeat" => Some(0),
+        "left" | "mid" | "repeat" | "right" | "substr" | "substring" => Some(0),
         _ => subject(function, arguments),
     }
 }

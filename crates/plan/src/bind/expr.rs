@@ -434,6 +434,7 @@ impl Binder<'_> {
         let coercibility = match result_collation(&results, "case") {
             Ok((_, strength)) if ty.is_string() && strength != Coercibility::Numeric => strength,
             _ if ty.is_string() => Coercibility::Literal,
+            _ if ty == SqlType::Null => Coercibility::Null,
             _ => Coercibility::Numeric,
         };
         if ty.is_text() {
