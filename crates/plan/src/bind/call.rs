@@ -440,7 +440,12 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
                 strongest(text.map(std::slice::from_ref).unwrap_or_default()).unwrap_or(Coercibility::Literal)
             }
         },
-        _ if has_conflict(arguments, ty) => Coercibility::Conflict,
+        _ if has_conflict(arguments, ty) => {
+            match arguments.iter().any(|argument| argument.ty == SqlType::Null) {
+                true => Coercibility::Null,
+                false => Coercibility::Conflict,
+            }
+        }
         _ => match strongest(arguments.get(texts_of(function)).unwrap_or_default()) {
             None if is_of_nulls(arguments.get(texts_of(function)).unwrap_or_default()) => Coercibility::Null,
             None => Coercibility::Literal,

@@ -6,7 +6,7 @@ use super::asked::{
     same_but_for_warnings,
 };
 use crate::answers::compare::Difference;
-use crate::client::Answer;
+use crate::client::{Answer, Column};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -69,6 +69,44 @@ pub(super) const RULES: &[Rule] = &[
                 && (is_error
                     || differs_only_where_theirs(case, is_minus_one)
                     || differs_only_where(case, is_added))
+        },
+    },
+    Rule {
+        name: "MIN and MAX of chosen bits are bits in a group, too",
+        accepts: |case| {
+            let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+                return false;
+            };
+            let text = case.step.text();
+            let pairs = || case.ours.columns.iter().zip(&case.theirs.columns);
+            let is_number = |(ours, theirs): (&Column, &Column)| {
+                ours.is_bit() && (theirs.is_big_unsigned() || theirs.is_int_unsigned())
+            };
+            // What is no such column is the same.
+            let is_same = |(ours, theirs): (&Vec<Option<String>>, &Vec<Option<String>>)| {
+                let mut values = ours.iter().zip(theirs).zip(pairs());
+                values.all(|((ours, theirs), columns)| ours == theirs || is_number(columns))
+            };
+            text.contains("GROUP BY")
+                && ["MIN", "MAX"].iter().any(|function| calls(text, function))
+                && ours.len() == theirs.len()
+                && pairs().any(is_number)
+                && pairs().all(|(ours, theirs)| ours.is_like(theirs) || is_number((ours, theirs)))
+                && ours.iter().zip(theirs).all(is_same)
+        },
+    },
+    Rule {
+        name: "A variable that gets the NULL of a number insists on the connection's collation",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_binary = |ours: &Column, theirs: &Column| {
+                ours.is_text() && theirs.is_text() && !ours.is_binary() && theirs.is_binary()
+            };
+            let mut columns = case.ours.columns.iter().zip(&case.theirs.columns);
+            let of_variable = text.contains('@') && (text.contains(" b'") || text.contains(" x'"));
+            case.difference == Difference::Types
+                && of_variable
+                && columns.all(|(ours, theirs)| ours.is_like(theirs) || is_binary(ours, theirs))
         },
     },
     Rule {
