@@ -454,6 +454,7 @@ error_codes! {
     ER_ROW_IN_WRONG_PARTITION = 1863, "HY000", "Found a row in wrong partition %s";
     ER_OLD_TEMPORALS_UPGRADED = 1880, "HY000", "TIME/TIMESTAMP/DATETIME columns of old format have been upgraded to the new format.";
     ER_INNODB_FORCED_RECOVERY = 1881, "HY000", "Operation not allowed when innodb_force_recovery > 0.";
+    ER_AES_INVALID_IV = 1882, "HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
     ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER = 3004, "0Z002", "GET STACKED DIAGNOSTICS when handler not active";
     ER_WARN_LEGACY_SYNTAX_CONVERTED = 3005, "HY000", "%s is no longer supported. The statement was converted to %s.";
@@ -523,6 +524,10 @@ error_codes! {
     ER_CAPACITY_EXCEEDED_IN_RANGE_OPTIMIZER = 3171, "HY000", "Range optimization was not done for this query.";
     ER_CANNOT_CREATE_VIRTUAL_INDEX_CONSTRAINT = 3175, "HY000", "Cannot create index on virtual column whose base column has foreign constraint.";
     ER_CAPACITY_EXCEEDED_IN_PARSER = 3186, "HY000", "Parser bailed out for this query.";
+    ER_AES_INVALID_KDF_NAME = 3235, "HY000", "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name";
+    ER_AES_INVALID_KDF_ITERATIONS = 3236, "HY000", "For KDF method %s iterations value less than %d or more than %d is not allowed due to security reasons. Please provide iterations >= %d and iterations < %d";
+    ER_WARN_AES_KEY_SIZE = 3237, "HY000", "AES key size should be %d bytes length or secure KDF methods hkdf or pbkdf2_hmac should be used, please provide exact AES key size or use KDF methods for better security.";
+    ER_AES_INVALID_KDF_OPTION_SIZE = 3238, "HY000", "KDF option size is invalid, please provide valid size < %d bytes and not NULL";
     ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE = 3500, "HY000", "CREATE TEMPORARY TABLE is not allowed with ROW_FORMAT=COMPRESSED or KEY_BLOCK_SIZE.";
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";

@@ -170,7 +170,7 @@ system_variables! {
     BINLOG_TRANSACTION_COMPRESSION = "binlog_transaction_compression", Both, dynamic, bool(false), BINARY_LOG;
     BINLOG_TRANSACTION_COMPRESSION_LEVEL_ZSTD = "binlog_transaction_compression_level_zstd", Both, dynamic, uint(3, 1, 22, Plain), BINARY_LOG;
     BINLOG_TRANSACTION_DEPENDENCY_HISTORY_SIZE = "binlog_transaction_dependency_history_size", Global, dynamic, uint(10000000, 1, 100000000, Plain), BINARY_LOG;
-    BLOCK_ENCRYPTION_MODE = "block_encryption_mode", Both, default_only, one_of(AES_MODES, 0), "Only the default is taken: AES_ENCRYPT() is not there yet.";
+    BLOCK_ENCRYPTION_MODE = "block_encryption_mode", Both, dynamic, one_of(AES_MODES, 0), "Key length and mode of AES_ENCRYPT() and AES_DECRYPT().";
     BUILD_ID = "build_id", Global, fixed, text(""), "No effect: builds have no identity yet.";
     BULK_INSERT_BUFFER_SIZE = "bulk_insert_buffer_size", Both, dynamic, uint(8388608, 0, u64::MAX, Bytes), COMPATIBLE;
     CACHING_SHA2_PASSWORD_AUTO_GENERATE_RSA_KEYS = "caching_sha2_password_auto_generate_rsa_keys", Global, fixed, bool(true), "No effect: the key pair is made when a client first asks for it.";

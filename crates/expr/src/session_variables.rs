@@ -12,6 +12,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{Charset, Collation, CollationId, Zone};
 use palisade_engine::IsolationLevel;
 
+use crate::func::aes::BlockEncryptionMode;
 use crate::mode::SqlMode;
 
 /// Declares [`SessionVariables`]: `field: type = value`, where the value is an expression over the session's
@@ -100,6 +101,8 @@ session_variables! { |settings, system|
     sort_buffer_size: u64 = settings.uint(sysvar::SORT_BUFFER_SIZE),
     /// `parser_max_mem_size`, in bytes.
     parser_max_mem_size: u64 = settings.uint(sysvar::PARSER_MAX_MEM_SIZE),
+    block_encryption_mode: BlockEncryptionMode =
+            BlockEncryptionMode::of(settings.enumerated(sysvar::BLOCK_ENCRYPTION_MODE)),
     div_precision_increment: u8 = settings.uint(sysvar::DIV_PRECISION_INCREMENT) as u8,
     auto_increment_increment: u64 = settings.uint(sysvar::AUTO_INCREMENT_INCREMENT),
     auto_increment_offset: u64 = settings.uint(sysvar::AUTO_INCREMENT_OFFSET),

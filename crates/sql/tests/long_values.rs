@@ -82,6 +82,10 @@ const EXPRESSIONS: &[&str] = &[
     "LPAD(@e, 800000, @upper_e)",
     "COMPRESS(@a)",
     "SHA2(@a, 256)",
+    "AES_ENCRYPT(@a, 'key')",
+    "AES_DECRYPT(@a, 'key')",
+    "AES_ENCRYPT('a', @a, '', 'hkdf')",
+    "AES_ENCRYPT('a', 'key', '', 'pbkdf2_hmac', 'salt', 65535)",
     // bits
     "CAST(@a AS BINARY) & CAST(@hex AS BINARY)",
     "~ CAST(@a AS BINARY)",
