@@ -661,6 +661,10 @@ error_codes! {
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_XA_TEMP_TABLE = 4091, "HY000", "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_GIPK_COLUMN_EXISTS = 4108, "HY000", "Failed to generate invisible primary key. Column '%s' already exists.";
+    ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = 4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.";
+    ER_GIPK_COLUMN_ALTER_NOT_ALLOWED = 4110, "HY000", "Altering generated invisible primary key column '%s' is not allowed.";
+    ER_DROP_PK_COLUMN_TO_DROP_GIPK = 4111, "HY000", "Please drop primary key column to be able to drop generated invisible primary key.";
     ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     ER_WARN_DEPRECATED_WITH_NOTE = 4166, "HY000", "'%s' is deprecated and will be removed in a future release. %s";
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";

@@ -112,6 +112,10 @@ session_variables! { |settings, system|
     substitute_engines: bool = settings.bool(sysvar::PALISADE_SUBSTITUTE_ENGINES),
     /// `sql_require_primary_key`: no table is made or changed that has none (3750).
     sql_require_primary_key: bool = settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
+    /// `sql_generate_invisible_primary_key`: a new table without a key gets one.
+    generates_keys: bool = settings.bool(sysvar::SQL_GENERATE_INVISIBLE_PRIMARY_KEY),
+    /// `show_gipk_in_create_table_and_information_schema`.
+    shows_generated_keys: bool = settings.bool(sysvar::SHOW_GIPK_IN_CREATE_TABLE_AND_INFORMATION_SCHEMA),
     sql_auto_is_null: bool = settings.bool(sysvar::SQL_AUTO_IS_NULL),
     foreign_key_checks: bool = settings.bool(sysvar::FOREIGN_KEY_CHECKS),
     /// `restrict_fk_on_non_standard_key`: a new foreign key must refer to a whole unique key.
