@@ -577,7 +577,12 @@ error_codes! {
     ER_NOT_HINT_UPDATABLE_VARIABLE = 3637, "HY000", "Variable %s cannot be set using SET_VAR hint.";
     ER_RESOURCE_GROUP_NOT_EXISTS = 3651, "HY000", "Resource Group '%s' does not exist.";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
+    ER_MISSING_JSON_TABLE_VALUE = 3665, "22035", "Missing value for JSON_TABLE column '%s'";
+    ER_WRONG_JSON_TABLE_VALUE = 3666, "2203F", "Can't store an array or an object in the scalar JSON_TABLE column '%s'";
+    ER_TF_MUST_HAVE_ALIAS = 3667, "42000", "Every table function must have an alias";
     ER_TF_FORBIDDEN_JOIN_TYPE = 3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%.192s'";
+    ER_JT_VALUE_OUT_OF_RANGE = 3669, "22003", "Value is out of range for JSON_TABLE's column '%s'";
+    ER_JT_MAX_NESTED_PATH = 3670, "42000", "More than supported %u NESTED PATHs were found in JSON_TABLE '%s'";
     ER_DISK_FULL_NOWAIT = 3675, "HY000", "Create table/tablespace '%-.192s' failed, as disk is full";
     ER_REGEXP_ILLEGAL_ARGUMENT = 3685, "HY000", "Illegal argument to a regular expression.";
     ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = 3686, "HY000", "Index out of bounds in regular expression search.";

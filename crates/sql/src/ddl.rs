@@ -46,7 +46,6 @@ mod stored;
 pub mod table;
 mod temporary;
 mod truncate;
-pub mod types;
 pub(crate) mod view;
 
 use std::borrow::Cow;
@@ -74,6 +73,8 @@ use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use self::foreign::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT, Terms};
 use self::from_query::MadeColumn;
+use palisade_plan::column_type as types;
+
 use crate::show::create;
 use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 

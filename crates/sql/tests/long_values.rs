@@ -120,6 +120,8 @@ const QUERIES: &[&str] = &[
     "SELECT JSON_LENGTH(JSON_ARRAYAGG(t)) FROM l",
     "SELECT JSON_LENGTH(JSON_OBJECTAGG(id, t)) FROM l",
     "SELECT t, COUNT(*) FROM l GROUP BY t WITH ROLLUP LIMIT 1",
+    "SELECT SUM(LENGTH(v)) FROM JSON_TABLE(@strings, '$[*]' COLUMNS (v VARCHAR(9) PATH '$', j JSON PATH '$')) x",
+    "SELECT LENGTH(v) FROM JSON_TABLE(@string, '$' COLUMNS (v LONGTEXT PATH '$')) x",
 ];
 
 /// Changes of rows that hold long values, each with a table of which it changes or makes one row.

@@ -113,9 +113,7 @@ pub fn add(
 
 /// 4110 for a generated key's column that is to have a default value.
 pub fn check_defaults(old: &TableDef, statement: &AlterTable) -> SqlResult<()> {
-    let sets = |action: &AlterAction| {
-        matches!(action, AlterAction::SetDefault(name, _) if name.eq_ignore_ascii_case(NAME))
-    };
+    let sets = |action: &AlterAction| matches!(action, AlterAction::SetDefault(name, _) if name.eq_ignore_ascii_case(NAME));
     match statement.actions.iter().any(sets) && is_generated(old) {
         true => Err(mysql_error!(ER_GIPK_COLUMN_ALTER_NOT_ALLOWED, NAME)),
         false => Ok(()),
