@@ -92,6 +92,7 @@ const EXPRESSIONS: &[&str] = &[
     "CAST(@a AS BINARY) << 3",
     // JSON
     "JSON_LENGTH(@strings)",
+    "JSON_STORAGE_SIZE(@strings)",
     "JSON_VALID(@string)",
     "JSON_QUOTE(@a)",
     "JSON_PRETTY(@strings)",

@@ -9,7 +9,7 @@
 const NOT_YET: &[&str] = &[
     "etag", "extractvalue", "from_vector", "geomcollection", "geometrycollection", "icu_version",
     "json_duality_object",
-    "json_schema_valid", "json_schema_validation_report", "json_storage_free", "json_storage_size",
+    "json_schema_valid", "json_schema_validation_report",
     "linestring", "load_file", "master_pos_wait", "mbrcontains", "mbrcoveredby", "mbrcovers",
     "mbrdisjoint", "mbrequals", "mbrintersects", "mbroverlaps", "mbrtouches", "mbrwithin",
     "multilinestring", "multipoint", "multipolygon", "name_const", "point", "polygon",
