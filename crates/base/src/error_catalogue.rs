@@ -454,6 +454,7 @@ error_codes! {
     ER_ROW_IN_WRONG_PARTITION = 1863, "HY000", "Found a row in wrong partition %s";
     ER_OLD_TEMPORALS_UPGRADED = 1880, "HY000", "TIME/TIMESTAMP/DATETIME columns of old format have been upgraded to the new format.";
     ER_INNODB_FORCED_RECOVERY = 1881, "HY000", "Operation not allowed when innodb_force_recovery > 0.";
+    ER_AES_INVALID_IV = 1882, "HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
     ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER = 3004, "0Z002", "GET STACKED DIAGNOSTICS when handler not active";
     ER_WARN_LEGACY_SYNTAX_CONVERTED = 3005, "HY000", "%s is no longer supported. The statement was converted to %s.";
@@ -523,6 +524,10 @@ error_codes! {
     ER_CAPACITY_EXCEEDED_IN_RANGE_OPTIMIZER = 3171, "HY000", "Range optimization was not done for this query.";
     ER_CANNOT_CREATE_VIRTUAL_INDEX_CONSTRAINT = 3175, "HY000", "Cannot create index on virtual column whose base column has foreign constraint.";
     ER_CAPACITY_EXCEEDED_IN_PARSER = 3186, "HY000", "Parser bailed out for this query.";
+    ER_AES_INVALID_KDF_NAME = 3235, "HY000", "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name";
+    ER_AES_INVALID_KDF_ITERATIONS = 3236, "HY000", "For KDF method %s iterations value less than %d or more than %d is not allowed due to security reasons. Please provide iterations >= %d and iterations < %d";
+    ER_WARN_AES_KEY_SIZE = 3237, "HY000", "AES key size should be %d bytes length or secure KDF methods hkdf or pbkdf2_hmac should be used, please provide exact AES key size or use KDF methods for better security.";
+    ER_AES_INVALID_KDF_OPTION_SIZE = 3238, "HY000", "KDF option size is invalid, please provide valid size < %d bytes and not NULL";
     ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE = 3500, "HY000", "CREATE TEMPORARY TABLE is not allowed with ROW_FORMAT=COMPRESSED or KEY_BLOCK_SIZE.";
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
@@ -572,7 +577,12 @@ error_codes! {
     ER_NOT_HINT_UPDATABLE_VARIABLE = 3637, "HY000", "Variable %s cannot be set using SET_VAR hint.";
     ER_RESOURCE_GROUP_NOT_EXISTS = 3651, "HY000", "Resource Group '%s' does not exist.";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
+    ER_MISSING_JSON_TABLE_VALUE = 3665, "22035", "Missing value for JSON_TABLE column '%s'";
+    ER_WRONG_JSON_TABLE_VALUE = 3666, "2203F", "Can't store an array or an object in the scalar JSON_TABLE column '%s'";
+    ER_TF_MUST_HAVE_ALIAS = 3667, "42000", "Every table function must have an alias";
     ER_TF_FORBIDDEN_JOIN_TYPE = 3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%.192s'";
+    ER_JT_VALUE_OUT_OF_RANGE = 3669, "22003", "Value is out of range for JSON_TABLE's column '%s'";
+    ER_JT_MAX_NESTED_PATH = 3670, "42000", "More than supported %u NESTED PATHs were found in JSON_TABLE '%s'";
     ER_DISK_FULL_NOWAIT = 3675, "HY000", "Create table/tablespace '%-.192s' failed, as disk is full";
     ER_REGEXP_ILLEGAL_ARGUMENT = 3685, "HY000", "Illegal argument to a regular expression.";
     ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = 3686, "HY000", "Index out of bounds in regular expression search.";
@@ -656,6 +666,10 @@ error_codes! {
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_XA_TEMP_TABLE = 4091, "HY000", "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_GIPK_COLUMN_EXISTS = 4108, "HY000", "Failed to generate invisible primary key. Column '%s' already exists.";
+    ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = 4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.";
+    ER_GIPK_COLUMN_ALTER_NOT_ALLOWED = 4110, "HY000", "Altering generated invisible primary key column '%s' is not allowed.";
+    ER_DROP_PK_COLUMN_TO_DROP_GIPK = 4111, "HY000", "Please drop primary key column to be able to drop generated invisible primary key.";
     ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     ER_WARN_DEPRECATED_WITH_NOTE = 4166, "HY000", "'%s' is deprecated and will be removed in a future release. %s";
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";

@@ -170,7 +170,7 @@ system_variables! {
     BINLOG_TRANSACTION_COMPRESSION = "binlog_transaction_compression", Both, dynamic, bool(false), BINARY_LOG;
     BINLOG_TRANSACTION_COMPRESSION_LEVEL_ZSTD = "binlog_transaction_compression_level_zstd", Both, dynamic, uint(3, 1, 22, Plain), BINARY_LOG;
     BINLOG_TRANSACTION_DEPENDENCY_HISTORY_SIZE = "binlog_transaction_dependency_history_size", Global, dynamic, uint(10000000, 1, 100000000, Plain), BINARY_LOG;
-    BLOCK_ENCRYPTION_MODE = "block_encryption_mode", Both, default_only, one_of(AES_MODES, 0), "Only the default is taken: AES_ENCRYPT() is not there yet.";
+    BLOCK_ENCRYPTION_MODE = "block_encryption_mode", Both, dynamic, one_of(AES_MODES, 0), "Key length and mode of AES_ENCRYPT() and AES_DECRYPT().";
     BUILD_ID = "build_id", Global, fixed, text(""), "No effect: builds have no identity yet.";
     BULK_INSERT_BUFFER_SIZE = "bulk_insert_buffer_size", Both, dynamic, uint(8388608, 0, u64::MAX, Bytes), COMPATIBLE;
     CACHING_SHA2_PASSWORD_AUTO_GENERATE_RSA_KEYS = "caching_sha2_password_auto_generate_rsa_keys", Global, fixed, bool(true), "No effect: the key pair is made when a client first asks for it.";
@@ -673,7 +673,7 @@ system_variables! {
     SHA256_PASSWORD_PUBLIC_KEY_PATH = "sha256_password_public_key_path", Global, fixed, text("public_key.pem"), COMPATIBLE;
     SHOW_CREATE_TABLE_SKIP_SECONDARY_ENGINE = "show_create_table_skip_secondary_engine", Session, dynamic, bool(false), COMPATIBLE;
     SHOW_CREATE_TABLE_VERBOSITY = "show_create_table_verbosity", Both, dynamic, bool(false), COMPATIBLE;
-    SHOW_GIPK_IN_CREATE_TABLE_AND_INFORMATION_SCHEMA = "show_gipk_in_create_table_and_information_schema", Both, dynamic, bool(true), COMPATIBLE;
+    SHOW_GIPK_IN_CREATE_TABLE_AND_INFORMATION_SCHEMA = "show_gipk_in_create_table_and_information_schema", Both, dynamic, bool(true), "Whether SHOW and information_schema show generated invisible primary keys.";
     SKIP_EXTERNAL_LOCKING = "skip_external_locking", Global, fixed, bool(true), COMPATIBLE;
     SKIP_GRANT_TABLES = "skip_grant_tables", Global, fixed, bool(false), "Whether every client is let in and may do everything, until FLUSH PRIVILEGES. Only the socket is listened on then, unless skip_networking=OFF is given. For repairing damaged accounts.";
     SKIP_NAME_RESOLVE = "skip_name_resolve", Global, fixed, bool(true), "Clients are known by address.";
@@ -706,7 +706,7 @@ system_variables! {
     SQL_AUTO_IS_NULL = "sql_auto_is_null", Both, dynamic, bool(false), "`WHERE id IS NULL` finds the row of LAST_INSERT_ID(), if `id` is the table's AUTO_INCREMENT column.";
     SQL_BIG_SELECTS = "sql_big_selects", Both, dynamic, bool(true), "Whether a SELECT may examine more than max_join_size rows.";
     SQL_BUFFER_RESULT = "sql_buffer_result", Both, dynamic, bool(false), COMPATIBLE;
-    SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, default_only, bool(false), "Only the default is taken: tables get no key of their own accord yet.";
+    SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, dynamic, bool(false), "Whether a new table without a key gets the invisible column my_row_id as its primary key.";
     SQL_LOG_BIN = "sql_log_bin", Session, dynamic, bool(true), BINARY_LOG;
     SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), "Whether the session's statements are left out of the general log.";
     SQL_MODE = "sql_mode", Both, dynamic, flags(SQL_MODES, DEFAULT_SQL_MODE), "How strictly values and syntax are taken.";

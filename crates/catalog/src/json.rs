@@ -16,6 +16,7 @@
 
 pub mod parse;
 pub mod path;
+mod size;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

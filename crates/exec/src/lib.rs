@@ -42,6 +42,7 @@ pub mod distinct;
 pub mod grouped;
 mod intersection;
 pub mod join;
+pub mod json_table;
 pub mod kept;
 mod locked_union;
 pub mod loose;
@@ -98,6 +99,7 @@ pub enum State {
     LockedUnion(Box<locked_union::LockedUnionState>),
     Virtual(Box<virtual_table::VirtualState>),
     Values { next: usize },
+    JsonTable(Box<json_table::JsonTableState>),
     NestedLoop(Box<join::NestedLoopState>),
     HashJoin(Box<join::HashJoinState>),
     Filter { input: Box<State>, pending: bool },
@@ -178,6 +180,7 @@ impl State {
                 State::IndexMerge { inputs: inputs.iter().map(new).collect(), at: 0 }
             }
             Operator::Virtual { .. } => State::Virtual(Box::default()),
+            Operator::Values { function: Some(_), .. } => State::JsonTable(Box::default()),
             Operator::Values { .. } => State::Values { next: 0 },
             Operator::NestedLoop { left, right, kind, .. } => {
                 let (left, right) = (new(left), State::new(right));
@@ -243,6 +246,7 @@ impl State {
             State::LockedUnion(state) => state.reset(),
             State::Virtual(state) => state.reset(),
             State::Values { next } => *next = 0,
+            State::JsonTable(state) => **state = json_table::JsonTableState::default(),
             State::NestedLoop(state) => state.reset(),
             State::HashJoin(state) => state.reset(),
             State::Filter { input, pending } | State::Project { input, pending } => {
@@ -413,7 +417,11 @@ impl State {
                 let (slot, filter) = (*slot, filter.as_ref());
                 state.next(cx, virtual_table::Reading { slot, table, filter, read })
             }
-            (State::Values { next }, Operator::Values { slot, rows }) => {
+            (State::JsonTable(state), Operator::Values { slot, rows, function: Some(function) }) => {
+                let document = rows.first().and_then(|row| row.first());
+                state.next(cx, function, document, *slot)
+            }
+            (State::Values { next }, Operator::Values { slot, rows, .. }) => {
                 let Some(row) = rows.get(*next) else { return Ok(false) };
                 let values = evaluate_all(row, cx)?;
                 *cx.state.frame.slots.at_mut(*slot)? = Slot::Values(values.into());

@@ -7,6 +7,7 @@
 //! | [`base64`] | TO_BASE64 and FROM_BASE64 |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
+//! | [`aes`] | AES_ENCRYPT and AES_DECRYPT |
 //! | [`compress`] | compressed strings |
 //! | [`address`] | network addresses |
 //! | [`amount`] | bytes and durations as people read them |
@@ -27,6 +28,7 @@
 
 pub mod absent;
 pub mod address;
+pub mod aes;
 pub mod amount;
 pub mod base64;
 pub mod compress;
@@ -274,6 +276,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         control::FUNCTIONS,
         hash::FUNCTIONS,
         compress::FUNCTIONS,
+        aes::FUNCTIONS,
         address::FUNCTIONS,
         amount::FUNCTIONS,
         gtid::FUNCTIONS,

@@ -144,7 +144,7 @@ impl Context<'_> {
 
     /// The result of work whose errors its caller answers itself. What ends the statement is none of these,
     /// nor what means that the evaluation gives way.
-    pub(crate) fn own_result<T>(&mut self, result: SqlResult<T>) -> SqlAttempt<SqlResult<T>> {
+    pub fn own_result<T>(&mut self, result: SqlResult<T>) -> SqlAttempt<SqlResult<T>> {
         match result {
             Err(error) if self.state.pace.gives_way || self.state.pace.ends_statement => {
                 Err(self.blocked(error))

@@ -12,6 +12,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{Charset, Collation, CollationId, Zone};
 use palisade_engine::IsolationLevel;
 
+use crate::func::aes::BlockEncryptionMode;
 use crate::mode::SqlMode;
 
 /// Declares [`SessionVariables`]: `field: type = value`, where the value is an expression over the session's
@@ -100,6 +101,8 @@ session_variables! { |settings, system|
     sort_buffer_size: u64 = settings.uint(sysvar::SORT_BUFFER_SIZE),
     /// `parser_max_mem_size`, in bytes.
     parser_max_mem_size: u64 = settings.uint(sysvar::PARSER_MAX_MEM_SIZE),
+    block_encryption_mode: BlockEncryptionMode =
+            BlockEncryptionMode::of(settings.enumerated(sysvar::BLOCK_ENCRYPTION_MODE)),
     div_precision_increment: u8 = settings.uint(sysvar::DIV_PRECISION_INCREMENT) as u8,
     auto_increment_increment: u64 = settings.uint(sysvar::AUTO_INCREMENT_INCREMENT),
     auto_increment_offset: u64 = settings.uint(sysvar::AUTO_INCREMENT_OFFSET),
@@ -109,6 +112,10 @@ session_variables! { |settings, system|
     substitute_engines: bool = settings.bool(sysvar::PALISADE_SUBSTITUTE_ENGINES),
     /// `sql_require_primary_key`: no table is made or changed that has none (3750).
     sql_require_primary_key: bool = settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
+    /// `sql_generate_invisible_primary_key`: a new table without a key gets one.
+    generates_keys: bool = settings.bool(sysvar::SQL_GENERATE_INVISIBLE_PRIMARY_KEY),
+    /// `show_gipk_in_create_table_and_information_schema`.
+    shows_generated_keys: bool = settings.bool(sysvar::SHOW_GIPK_IN_CREATE_TABLE_AND_INFORMATION_SCHEMA),
     sql_auto_is_null: bool = settings.bool(sysvar::SQL_AUTO_IS_NULL),
     foreign_key_checks: bool = settings.bool(sysvar::FOREIGN_KEY_CHECKS),
     /// `restrict_fk_on_non_standard_key`: a new foreign key must refer to a whole unique key.

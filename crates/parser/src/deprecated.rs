@@ -53,6 +53,8 @@ pub enum Deprecated {
     National,
     /// INSERT DELAYED or REPLACE DELAYED: which.
     Delayed(&'static str),
+    /// ON EMPTY behind ON ERROR in a column of JSON_TABLE.
+    OnEmptyLast,
     /// FLUSH PRIVILEGES.
     FlushPrivileges,
     /// SHOW PROFILES.

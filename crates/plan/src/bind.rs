@@ -34,6 +34,7 @@ mod grouping;
 pub mod hints;
 mod is_null;
 pub mod json;
+mod json_table;
 mod lent;
 pub mod literal;
 pub mod locking;

@@ -43,6 +43,7 @@ fn count(operator: &Operator) -> Count {
             let entries = inputs.iter().rev().skip(1).map(|input| count(input).examined);
             Count { examined: entries.sum::<f64>() + rows, out: *rows }
         }
+        Operator::Values { function: Some(_), .. } => Count { examined: 0.0, out: crate::json_table::ROWS },
         Operator::Values { rows, .. } => Count { examined: 0.0, out: rows.len() as f64 },
         Operator::Dual => Count { examined: 0.0, out: 1.0 },
         // The scans of an index merge, too, are added up.

@@ -39,6 +39,7 @@
 
 pub mod access;
 pub mod bind;
+pub mod column_type;
 pub mod conditions;
 pub mod cost;
 pub mod decisions;
@@ -47,6 +48,7 @@ mod extremes;
 mod grouped;
 pub mod hints;
 pub mod join;
+pub mod json_table;
 pub mod logical;
 pub mod lower;
 pub mod note;
@@ -225,6 +227,8 @@ pub enum Operator {
     Values {
         slot: usize,
         rows: Vec<Vec<Expr>>,
+        /// The table function that makes the rows, of the document that is the one value of the one row.
+        function: Option<Arc<json_table::JsonTable>>,
     },
     /// For each left row, the right rows.
     NestedLoop {

@@ -31,6 +31,7 @@ use palisade_schema::TableDecl;
 use palisade_session::sink::ColumnMeta;
 
 use super::hints::BlockHints;
+use super::json_table::JsonTable;
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
 
@@ -74,6 +75,8 @@ pub enum Body {
         slot: usize,
         /// The rows.
         rows: Vec<Vec<Expr>>,
+        /// The table function that makes the rows, of the document that is the one value of the one row.
+        function: Option<Arc<JsonTable>>,
     },
     /// UNION and its kin.
     Combination(Box<Combination>),

@@ -188,9 +188,9 @@ impl<'a> Planner<'a> {
         let LogicalQuery { body, output, columns, outer_slots, outer_columns } = query;
         let (root, rows, cost) = match body {
             Body::Block(block) => self.block(*block, &output)?,
-            Body::Values { slot, rows } => {
-                let count = rows.len() as f64;
-                (Operator::Values { slot, rows }, count, count * cost::KEPT_ROW)
+            Body::Values { slot, rows, function } => {
+                let count = function.as_ref().map_or(rows.len() as f64, |_| crate::json_table::ROWS);
+                (Operator::Values { slot, rows, function }, count, count * cost::KEPT_ROW)
             }
             Body::Combination(combination) => self.combination(*combination)?,
             Body::Arranged { inner, slot, order } => {

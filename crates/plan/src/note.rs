@@ -186,6 +186,9 @@ pub fn estimate(operator: &Operator) -> Estimate {
         Operator::Noted { note, .. } => note.estimate,
         Operator::Dual => all(1.0, 0.0),
         Operator::Nothing => all(0.0, 0.0),
+        Operator::Values { function: Some(_), .. } => {
+            all(crate::json_table::ROWS, crate::json_table::ROWS * cost::KEPT_ROW)
+        }
         Operator::Values { rows, .. } => all(rows.len() as f64, 0.0),
         Operator::Scan { rows, .. } | Operator::IndexMerge { rows, .. } => all(*rows, 0.0),
         Operator::Virtual { .. } => all(cost::UNKNOWN_ROWS, cost::UNKNOWN_ROWS * cost::VIRTUAL_ROW),

@@ -82,8 +82,8 @@ impl Lines {
         self.line(format_args!("Output: {}", List(&query.output, ", ")));
         match &query.body {
             Body::Block(block) => self.block(block),
-            Body::Values { rows, .. } => {
-                self.line("Values");
+            Body::Values { rows, function, .. } => {
+                self.line(if function.is_some() { "JSON_TABLE" } else { "Values" });
                 rows.iter().for_each(|row| self.input(|lines| lines.line(List(row, ", "))));
             }
             Body::Combination(combination) => {

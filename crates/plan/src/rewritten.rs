@@ -140,6 +140,10 @@ impl<'q> Writer<'q> {
     fn query(&self, query: &LogicalQuery, names: Names, out: &mut String) {
         match &query.body {
             Body::Block(block) => self.block(block, query, names, out),
+            Body::Values { rows, function: Some(function), .. } => {
+                let document = rows.iter().map(|row| self.list(row)).collect::<String>();
+                add(out, format_args!("json_table({document}, {})", function.text()));
+            }
             Body::Values { rows, .. } => {
                 out.push_str("values ");
                 let rows = rows.iter().map(|row| format!("row({})", self.list(row)));
@@ -282,6 +286,10 @@ impl<'q> Writer<'q> {
                     add(out, format_args!(" {}", name(&leaf.alias)));
                 }
             }
+            Leaf::Derived { query, alias, .. } if is_function(query) => {
+                self.query(query, Names::Shown, out);
+                add(out, format_args!(" {}", name(alias)));
+            }
             Leaf::Derived { query, alias, .. } => {
                 let is_lateral = query.outer_slots.iter().any(|slot| self.beside.borrow().contains(slot));
                 out.push_str(if is_lateral { "lateral (" } else { "(" });
@@ -391,4 +399,9 @@ fn quoted_length(text: &str, quote: char) -> usize {
 fn add(out: &mut String, text: impl Display) {
     // Writing to a String does not fail.
     let _ = write!(out, "{text}");
+}
+
+/// Whether a query is the rows of a table function.
+fn is_function(query: &LogicalQuery) -> bool {
+    matches!(query.body, Body::Values { function: Some(_), .. })
 }

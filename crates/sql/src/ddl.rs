@@ -34,6 +34,7 @@ pub mod conversion;
 pub mod expression;
 pub mod foreign;
 mod from_query;
+pub mod generated_key;
 pub(crate) mod histogram;
 mod log_tables;
 pub mod maintain;
@@ -45,7 +46,6 @@ mod stored;
 pub mod table;
 mod temporary;
 mod truncate;
-pub mod types;
 pub(crate) mod view;
 
 use std::borrow::Cow;
@@ -73,6 +73,8 @@ use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use self::foreign::{FOREIGN_KEYS_NOT_STANDARD, FOREIGN_KEYS_NOT_STANDARD_AT, Terms};
 use self::from_query::MadeColumn;
+use palisade_plan::column_type as types;
+
 use crate::show::create;
 use crate::{Completion, Host, Session, SessionState, SqlError, SqlResult};
 
@@ -89,6 +91,8 @@ pub struct Definer<'a> {
     pub substitute_engines: bool,
     /// `disabled_storage_engines`: names between commas.
     pub disabled_engines: String,
+    /// `sql_generate_invisible_primary_key`.
+    pub generates_keys: bool,
     /// How long an index key may be, in bytes.
     pub longest_key: u32,
     /// Collation of string literals.
@@ -215,6 +219,7 @@ impl Ddl<'_> {
             mode: variables.sql_mode,
             substitute_engines: variables.substitute_engines,
             disabled_engines: self.disabled_engines(),
+            generates_keys: variables.generates_keys,
             longest_key: self.engine.longest_key(),
             client_collation: variables.collation_connection,
             zone: variables.time_zone.clone(),

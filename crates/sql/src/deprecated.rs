@@ -77,6 +77,10 @@ fn warning(deprecated: &Deprecated) -> SqlError {
              ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col \
              instead",
         ),
+        Deprecated::OnEmptyLast => text(
+            "Specifying an ON EMPTY clause after the ON ERROR clause in a JSON_TABLE column definition is deprecated \
+             syntax and will be removed in a future release. Specify ON EMPTY before ON ERROR instead.",
+        ),
         Deprecated::Assignment => text(
             "Setting user variables within expressions is deprecated and will be removed in a future release. Consider \
              alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.",

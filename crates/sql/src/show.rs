@@ -38,6 +38,7 @@ use palisade_session::virtual_tables::{
 use std::sync::Arc;
 
 use self::picks::About;
+use crate::ddl::generated_key::GeneratedKey;
 use crate::{Access, Host, Scope, SessionView, SqlError, SqlResult, sys};
 
 /// What programs call themselves that dump all databases they are told of.
@@ -142,6 +143,10 @@ impl Shower<'_> {
         Ok(dictionary.table(&schema, &name.name)?.clone())
     }
 
+    fn generated_key(&self) -> GeneratedKey {
+        GeneratedKey::of(self.session.state.variables.shows_generated_keys)
+    }
+
     /// What a SHOW answers; `None` for those that are the host's business or not supported.
     pub fn listing(&self, what: &ShowWhat) -> SqlResult<Option<Listing>> {
         Ok(Some(match what {
@@ -164,7 +169,7 @@ impl Shower<'_> {
                     Some(table) => vec![text(table.name), text(create::virtual_table(table))],
                     None => {
                         let table = self.table(name)?;
-                        vec![text(&table.name), text(create::table(&table))]
+                        vec![text(&table.name), text(create::table(&table, self.generated_key()))]
                     }
                 };
                 listing_of(&["Table", "Create Table"], vec![row])
@@ -294,7 +299,9 @@ impl Shower<'_> {
                 None => {
                     let table = self.table(name)?;
                     if table.is_temporary() {
-                        let rows = |wanted: &Wanted| information_schema::columns::rows_of(&table, wanted);
+                        let rows = |wanted: &Wanted| {
+                            information_schema::columns::rows_of(&table, self.generated_key(), wanted)
+                        };
                         return self.picked_of_own("COLUMNS", picks, &rows);
                     }
                     (table.schema.clone(), table.name.clone())
@@ -418,7 +425,9 @@ impl Shower<'_> {
                 None => {
                     let table = self.table(name)?;
                     if table.is_temporary() {
-                        let rows = |wanted: &Wanted| information_schema::indexes::rows_of(&table, wanted);
+                        let rows = |wanted: &Wanted| {
+                            information_schema::indexes::rows_of(&table, self.generated_key(), wanted)
+                        };
                         return self.picked_of_own("STATISTICS", picks::INDEXES, &rows);
                     }
                     (table.schema.clone(), table.name.clone())

@@ -82,12 +82,17 @@ const EXPRESSIONS: &[&str] = &[
     "LPAD(@e, 800000, @upper_e)",
     "COMPRESS(@a)",
     "SHA2(@a, 256)",
+    "AES_ENCRYPT(@a, 'key')",
+    "AES_DECRYPT(@a, 'key')",
+    "AES_ENCRYPT('a', @a, '', 'hkdf')",
+    "AES_ENCRYPT('a', 'key', '', 'pbkdf2_hmac', 'salt', 65535)",
     // bits
     "CAST(@a AS BINARY) & CAST(@hex AS BINARY)",
     "~ CAST(@a AS BINARY)",
     "CAST(@a AS BINARY) << 3",
     // JSON
     "JSON_LENGTH(@strings)",
+    "JSON_STORAGE_SIZE(@strings)",
     "JSON_VALID(@string)",
     "JSON_QUOTE(@a)",
     "JSON_PRETTY(@strings)",
@@ -116,6 +121,8 @@ const QUERIES: &[&str] = &[
     "SELECT JSON_LENGTH(JSON_ARRAYAGG(t)) FROM l",
     "SELECT JSON_LENGTH(JSON_OBJECTAGG(id, t)) FROM l",
     "SELECT t, COUNT(*) FROM l GROUP BY t WITH ROLLUP LIMIT 1",
+    "SELECT SUM(LENGTH(v)) FROM JSON_TABLE(@strings, '$[*]' COLUMNS (v VARCHAR(9) PATH '$', j JSON PATH '$')) x",
+    "SELECT LENGTH(v) FROM JSON_TABLE(@string, '$' COLUMNS (v LONGTEXT PATH '$')) x",
 ];
 
 /// Changes of rows that hold long values, each with a table of which it changes or makes one row.

@@ -30,6 +30,12 @@ const STATEMENTS: &[(&str, usize)] = &[
     ("SELECT COUNT(DISTINCT s), GROUP_CONCAT(DISTINCT g) FROM n", 20),
     ("SELECT COUNT(*) FROM n x JOIN n y ON x.s = y.s", 40),
     ("SELECT COUNT(*) FROM (SELECT s FROM n LIMIT 8000) x", 15),
+    (
+        "SELECT COUNT(*), SUM(v) FROM JSON_TABLE(CONCAT('[', REPEAT('[1, 2],', 9000), '[3]]'), '$[*]' COLUMNS \
+         (o FOR ORDINALITY, NESTED PATH '$[*]' COLUMNS (v INT PATH '$'))) x",
+        20,
+    ),
+    ("SELECT SUM(v) FROM n, JSON_TABLE(JSON_ARRAY(a, g), '$[*]' COLUMNS (v INT PATH '$')) x", 15),
 ];
 
 fn world() -> (Arc<Bench>, Client) {

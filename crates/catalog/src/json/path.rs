@@ -421,6 +421,15 @@ pub fn path_text(steps: &[Step]) -> String {
 
 impl Json {
     /// The part at the end of steps that were found in this document.
+    pub fn at(&self, steps: &[Step]) -> Option<&Json> {
+        steps.iter().try_fold(self, |value, step| match (step, value) {
+            (Step::Member(name), Json::Object(members)) => members.get(&Name(name.clone())),
+            (Step::Element(position), Json::Array(items)) => items.get(*position),
+            _ => None,
+        })
+    }
+
+    /// The same, to be changed.
     pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Json> {
         let mut value = self;
         for step in steps {

@@ -147,7 +147,7 @@ impl Arguments<'_> {
 
 /// The document that a value is, `None` if it is NULL; what is wrong with its text apart from what ends the
 /// statement. Errors call it argument `number` of `function`.
-fn read_document(
+pub fn read_document(
     cx: &mut Context<'_>,
     value: &Value,
     expr: &Expr,
@@ -193,7 +193,7 @@ pub fn read_path(text: &str) -> SqlResult<Path> {
 }
 
 /// What a path finds in a document, each value once; see [`Path::find_counted`].
-fn found<'a>(
+pub fn found<'a>(
     cx: &mut Context<'_>,
     path: &Path,
     document: &'a Json,

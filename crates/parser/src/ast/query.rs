@@ -273,7 +273,8 @@ pub struct JsonTable {
     pub document: Expr,
     pub path: Vec<u8>,
     pub columns: Vec<JsonTableColumn>,
-    pub alias: Name,
+    /// Its name: MySQL insists on one (error 3667), as a check of its own.
+    pub alias: Option<Name>,
 }
 
 /// A column of JSON_TABLE.

@@ -273,10 +273,24 @@ impl Display for Join {
     }
 }
 
+/// The parts of a COLUMNS clause.
+struct Spaced<'a>(&'a [JsonTableColumn]);
+
+impl Display for Spaced<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, column) in self.0.iter().enumerate() {
+            f.write_str(if number > 0 { ", " } else { "" })?;
+            column.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
 impl Display for JsonTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "json_table({},{} columns (", self.document, Text(&self.path))?;
-        write!(f, "{})) {}", List(&self.columns), Quoted(&self.alias))
+        write!(f, "json_table({}, {} columns (", self.document, Text(&self.path))?;
+        write!(f, "{}))", Spaced(&self.columns))?;
+        self.alias.as_ref().map_or(Ok(()), |alias| write!(f, " {}", Quoted(alias)))
     }
 }
 
@@ -293,7 +307,7 @@ impl Display for JsonTableColumn {
                 write!(f, "{} {data_type} exists path {}", Quoted(name), Text(path))
             }
             JsonTableColumn::Nested { path, columns } => {
-                write!(f, "nested path {} columns ({})", Text(path), List(columns))
+                write!(f, "nested path {} columns ({})", Text(path), Spaced(columns))
             }
         }
     }

@@ -44,6 +44,19 @@ impl Display for CastType {
     }
 }
 
+/// A name that is quoted only if it is not a word.
+struct Plain<'a>(&'a str);
+
+impl Display for Plain<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        match is_word(self.0) && self.0.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => f.write_str(self.0),
+            false => Quoted(self.0).fmt(f),
+        }
+    }
+}
+
 impl Display for DataType {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.kind.fmt(f)?;
@@ -54,13 +67,13 @@ impl Display for DataType {
             f.write_str(" zerofill")?;
         }
         if let Some(charset) = &self.charset {
-            write!(f, " character set {}", Quoted(charset))?;
+            write!(f, " character set {}", Plain(charset))?;
         }
         if self.binary {
             f.write_str(" binary")?;
         }
         if let Some(collation) = &self.collation {
-            write!(f, " collate {}", Quoted(collation))?;
+            write!(f, " collate {}", Plain(collation))?;
         }
         Ok(())
     }

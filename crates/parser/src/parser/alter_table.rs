@@ -135,9 +135,8 @@ impl Parser<'_> {
             self.advance();
             let position = ColumnPosition::Unspecified;
             loop {
-                let constraint = if column_said { None } else { self.optional_table_constraint()? };
-                match constraint {
-                    Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
+                match self.added_constraint(column_said)? {
+                    Some(added) => actions.push(added),
                     None => {
                         let (column, reference) = self.column_and_reference()?;
                         let added = AlterAction::AddColumn { column, position: position.clone() };
@@ -149,10 +148,8 @@ impl Parser<'_> {
                 }
             }
         }
-        let constraint: Option<TableConstraint> =
-            if column_said { None } else { self.optional_table_constraint()? };
-        match constraint {
-            Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
+        match self.added_constraint(column_said)? {
+            Some(added) => actions.push(added),
             None => {
                 let (column, reference) = self.column_and_reference()?;
                 let added = AlterAction::AddColumn { column, position: self.column_position()? };
@@ -160,6 +157,19 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An index, foreign key or check that ADD names, unless it is said that a column comes.
+    fn added_constraint(&mut self, column_said: bool) -> Parsed<Option<AlterAction>> {
+        if column_said {
+            return Ok(None);
+        }
+        let mut if_not_exists = false;
+        let constraint = self.table_constraint(Some(&mut if_not_exists))?;
+        Ok(constraint.map(AlterAction::AddConstraint).map(|added| match if_not_exists {
+            true => AlterAction::If { exists: false, actions: vec![added] },
+            false => added,
+        }))
     }
 
     /// `[FIRST | AFTER column]`.
@@ -195,10 +205,12 @@ impl Parser<'_> {
             }
             Keyword::CHECK => {
                 self.advance();
+                if_exists = self.if_exists()?;
                 AlterAction::DropCheck(self.name()?)
             }
             Keyword::CONSTRAINT => {
                 self.advance();
+                if_exists = self.if_exists()?;
                 AlterAction::DropConstraint(self.index_name()?)
             }
             Keyword::PARTITION => {

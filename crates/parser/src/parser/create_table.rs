@@ -81,14 +81,23 @@ impl Parser<'_> {
 
     /// An index, foreign key or check, if one begins here.
     pub(super) fn optional_table_constraint(&mut self) -> Parsed<Option<TableConstraint>> {
+        self.table_constraint(None)
+    }
+
+    /// The same. `condition` becomes true if MariaDB's IF NOT EXISTS is said, which is not looked for without
+    /// it.
+    pub(super) fn table_constraint(
+        &mut self,
+        mut condition: Option<&mut bool>,
+    ) -> Parsed<Option<TableConstraint>> {
         let mut constraint_name = None;
         let named = self.accept(Keyword::CONSTRAINT);
-        if named && self.is_name() {
+        if named && (self.not_exists_said(&mut condition)? || self.is_name()) {
             constraint_name = Some(self.name()?);
         }
         match self.token.keyword {
             Keyword::FOREIGN => {
-                let foreign_key = self.foreign_key(constraint_name)?;
+                let foreign_key = self.foreign_key(constraint_name, condition)?;
                 return Ok(Some(TableConstraint::ForeignKey(foreign_key)));
             }
             Keyword::CHECK => return Ok(Some(TableConstraint::Check(self.check(constraint_name)?))),
@@ -110,9 +119,18 @@ impl Parser<'_> {
         if matches!(kind, IndexKind::Unique | IndexKind::FullText | IndexKind::Spatial) {
             self.accept_any(&[Keyword::INDEX, Keyword::KEY]);
         }
-        let own_name = if self.is_name() { Some(self.name()?) } else { None };
+        let is_said = kind != IndexKind::Primary && self.not_exists_said(&mut condition)?;
+        let own_name = if is_said || self.is_name() { Some(self.name()?) } else { None };
         let name = own_name.or(constraint_name);
         Ok(Some(TableConstraint::Index(self.index_definition(kind, name)?)))
+    }
+
+    /// Whether `IF NOT EXISTS` comes, where a condition is asked for.
+    fn not_exists_said(&mut self, condition: &mut Option<&mut bool>) -> Parsed<bool> {
+        let Some(condition) = condition.as_deref_mut() else { return Ok(false) };
+        let is_said = self.if_not_exists()?;
+        *condition |= is_said;
+        Ok(is_said)
     }
 
     /// `[USING type] (parts) options`.
@@ -184,9 +202,10 @@ impl Parser<'_> {
         Ok(Some(option))
     }
 
-    fn foreign_key(&mut self, name: Option<Name>) -> Parsed<ForeignKey> {
+    fn foreign_key(&mut self, name: Option<Name>, mut condition: Option<&mut bool>) -> Parsed<ForeignKey> {
         self.expect_all(&[Keyword::FOREIGN, Keyword::KEY])?;
-        let index_name = if self.is_name() { Some(self.name()?) } else { None };
+        let is_said = self.not_exists_said(&mut condition)?;
+        let index_name = if is_said || self.is_name() { Some(self.name()?) } else { None };
         let columns = self.parenthesised_list(Self::name)?;
         Ok(ForeignKey { name, index_name, columns, references: self.references()? })
     }

@@ -572,13 +572,8 @@ impl Parser<'_> {
     pub(super) fn json_on(&mut self) -> Parsed<(Option<JsonOn>, Option<JsonOn>)> {
         let (mut on_empty, mut on_error) = (None, None);
         while on_error.is_none()
-            && let Some(keyword) = self.accept_any(&[Keyword::NULL, Keyword::ERROR, Keyword::DEFAULT])
+            && let Some(action) = self.json_action()?
         {
-            let action = match keyword {
-                Keyword::NULL => JsonOn::Null,
-                Keyword::ERROR => JsonOn::Error,
-                _ => JsonOn::Default(Box::new(self.signed_literal()?)),
-            };
             self.expect(Keyword::ON)?;
             if on_empty.is_none() && self.accept(Keyword::EMPTY) {
                 on_empty = Some(action);
@@ -588,6 +583,26 @@ impl Parser<'_> {
             }
         }
         Ok((on_empty, on_error))
+    }
+
+    /// `[... ON EMPTY]` behind ON ERROR, which JSON_TABLE takes.
+    pub(super) fn json_on_empty(&mut self) -> Parsed<Option<JsonOn>> {
+        let Some(action) = self.json_action()? else { return Ok(None) };
+        self.expect(Keyword::ON)?;
+        self.expect(Keyword::EMPTY)?;
+        self.note(Deprecated::OnEmptyLast);
+        Ok(Some(action))
+    }
+
+    /// NULL, ERROR or DEFAULT and a constant.
+    fn json_action(&mut self) -> Parsed<Option<JsonOn>> {
+        let keyword = self.accept_any(&[Keyword::NULL, Keyword::ERROR, Keyword::DEFAULT]);
+        Ok(match keyword {
+            None => None,
+            Some(Keyword::NULL) => Some(JsonOn::Null),
+            Some(Keyword::ERROR) => Some(JsonOn::Error),
+            Some(_) => Some(JsonOn::Default(Box::new(self.signed_literal()?))),
+        })
     }
 
     /// A constant, NULL, TRUE, FALSE and dates included, maybe with a sign.

@@ -6,7 +6,7 @@ use crate::ast::{
     DerivedTable, IndexHint, IndexHintKind, IndexHintScope, Join, JoinCondition, JoinKind, JsonTable,
     JsonTableColumn, Name, Query, TableFactor, TableReference,
 };
-use crate::lexer::{Keyword, TokenKind};
+use crate::lexer::Keyword;
 
 /// A join whose right operand is still being read.
 struct Pending {
@@ -268,8 +268,7 @@ impl Parser<'_> {
         let path = self.string()?;
         let columns = self.json_table_columns()?;
         self.expect_symbol(b')')?;
-        self.accept(Keyword::AS);
-        let alias = self.name()?;
+        let alias = self.optional_derived_alias()?;
         Ok(TableReference::JsonTable(Box::new(JsonTable { document, path, columns, alias })))
     }
 
@@ -279,14 +278,11 @@ impl Parser<'_> {
     }
 
     fn json_table_column(&mut self) -> Parsed<JsonTableColumn> {
-        if self.is(Keyword::NESTED) {
-            let next = self.peek();
-            if next.keyword == Keyword::PATH || next.kind == TokenKind::String {
-                self.advance();
-                self.accept(Keyword::PATH);
-                let path = self.string()?;
-                return Ok(JsonTableColumn::Nested { path, columns: self.json_table_columns()? });
-            }
+        if self.is(Keyword::NESTED) && self.peek().keyword == Keyword::PATH {
+            self.advance();
+            self.advance();
+            let path = self.string()?;
+            return Ok(JsonTableColumn::Nested { path, columns: self.json_table_columns()? });
         }
         let name = self.name()?;
         if self.accept(Keyword::FOR) {
@@ -304,7 +300,11 @@ impl Parser<'_> {
         if exists {
             return Ok(JsonTableColumn::Exists { name, data_type, path });
         }
-        let (on_empty, on_error) = self.json_on()?;
+        let (mut on_empty, on_error) = self.json_on()?;
+        if on_empty.is_none() && on_error.is_some() {
+            // The other order is deprecated.
+            on_empty = self.json_on_empty()?;
+        }
         Ok(JsonTableColumn::Path { name, data_type, path, on_empty, on_error })
     }
 }

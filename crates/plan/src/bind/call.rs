@@ -209,7 +209,14 @@ impl Binder<'_> {
     fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) -> SqlResult<()> {
         if matches!(
             function.name,
-            "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
+            "aes_decrypt"
+                | "aes_encrypt"
+                | "charset"
+                | "collation"
+                | "coercibility"
+                | "hex"
+                | "length"
+                | "octet_length"
         ) || function.name.starts_with("json_")
         {
             return Ok(());

@@ -130,7 +130,7 @@ impl Binder<'_> {
                 let sees = if derived.lateral { Sees::TablesBefore } else { Sees::Nothing };
                 self.derived_seeing(sees, &derived.query, &Named::derived(alias), &derived.columns)
             }
-            TableReference::JsonTable(_) => Err(not_supported("JSON_TABLE")),
+            TableReference::JsonTable(table) => self.json_table(table),
             TableReference::List(list) => {
                 let mut trees = Vec::with_capacity(list.len());
                 for reference in list {

@@ -168,7 +168,10 @@ impl Binder<'_> {
         for depth in (0..self.scopes.len()).rev() {
             let found = if depth == innermost { self.at_home(name)? } else { self.lent(name, depth)? };
             if let Some(found) = found {
-                if self.notes && depth < innermost {
+                // A table function reads the tables before it as the block itself does.
+                let is_beside = depth + 1 == innermost
+                    && self.scopes.last().is_some_and(|scope| scope.clause == Clause::TableFunction);
+                if self.notes && depth < innermost && !is_beside {
                     self.note_outer_reference(name, depth)?;
                 }
                 return Ok(found);
@@ -180,6 +183,11 @@ impl Binder<'_> {
             && name.column == "*"
         {
             return Err(mysql_error!(ER_UNKNOWN_TABLE, table));
+        }
+        if let Some(table) = name.table.as_ref().filter(|_| clause == Clause::TableFunction)
+            && !self.scopes.iter().any(|scope| scope.sees_table(table))
+        {
+            return Err(mysql_error!(ER_UNKNOWN_TABLE, table, clause.name()));
         }
         Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), clause.name()))
     }

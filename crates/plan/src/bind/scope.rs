@@ -29,6 +29,7 @@ pub enum Clause {
     Having,
     Order,
     Returning,
+    TableFunction,
 }
 
 impl Clause {
@@ -43,6 +44,7 @@ impl Clause {
             Clause::Order => "order clause",
             // As MariaDB names it, whose clause it is.
             Clause::Returning => "RETURNING",
+            Clause::TableFunction => "a table function argument",
         }
     }
 }
@@ -334,6 +336,13 @@ impl Scope {
         let (name, computed) = (format!("{expr}").into(), !expr.is_field());
         let node = Node::Column { slot: self.group_slot?, column, name, computed };
         Some(Expr { node, nullable: true, ..expr.clone() })
+    }
+
+    /// Whether a table of that name is in sight.
+    pub fn sees_table(&self, alias: &str) -> bool {
+        let is_seen = |place: &usize| !self.unseen.iter().any(|range| range.contains(place));
+        let mut places = (0..self.sources.len()).filter(is_seen);
+        places.any(|place| self.sources.get(place).is_some_and(|source| source.alias == alias))
     }
 
     /// Notes that slots of enclosing blocks are read.

@@ -105,7 +105,8 @@ impl Binder<'_> {
                     ColumnMeta::computed(format!("column_{at}"), expr.ty.clone())
                 };
                 let columns = output.iter().enumerate().map(computed).collect();
-                let query = LogicalQuery::new(Body::Values { slot, rows: bound }, output, columns);
+                let query =
+                    LogicalQuery::new(Body::Values { slot, rows: bound, function: None }, output, columns);
                 if order_by.is_empty() && limit.is_none() {
                     Ok(query)
                 } else {

@@ -33,7 +33,9 @@ use self::online::{Effects, Effort, Reason, Request};
 use super::column::DefinedColumn;
 use super::page_sink::PAGE_SINK;
 use super::rows::{Source, new_value};
-use super::{Definer, conversion, expression, foreign, histogram, question, table, types, unsupported};
+use super::{
+    Definer, conversion, expression, foreign, generated_key, histogram, question, table, types, unsupported,
+};
 use crate::{SqlError, SqlResult};
 
 /// What the engine is to do.
@@ -119,6 +121,7 @@ impl Draft {
             return unsupported("partitions");
         }
         refuse_hiding(old, statement)?;
+        generated_key::check_defaults(old, statement)?;
         let mut draft = Draft {
             def: old.clone(),
             plan: Plan::Nothing,
@@ -152,6 +155,7 @@ impl Draft {
                 draft.add_keys_of(definer, action, defined)?;
             }
         }
+        generated_key::check_altered(definer, old, &draft.def, &draft.origins)?;
         if old.clustering_index().is_some() && draft.def.clustering_index().is_none() {
             draft.effects.note(Effort::Copied(Reason::NoPrimaryKey));
         }

@@ -21,7 +21,9 @@ use palisade_parser::ast::{
 
 use super::from_query::MadeColumn;
 use super::page_sink::{self, PAGE_SINK};
-use super::{Definer, attribute, column, compression, expression, foreign, types, unsupported};
+use super::{
+    Definer, attribute, column, compression, expression, foreign, generated_key, types, unsupported,
+};
 use crate::{SqlError, SqlResult};
 
 /// Most secondary indexes of a table.
@@ -81,7 +83,20 @@ pub(super) fn define(
     if def.columns.is_empty() {
         return Err(mysql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
     }
-    for (place, definition) in statement.columns.iter().enumerate() {
+    let listed: Vec<&IndexDefinition> = statement
+        .constraints
+        .iter()
+        .filter_map(|constraint| match constraint {
+            TableConstraint::Index(index) => Some(index),
+            TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => None,
+        })
+        .collect();
+    let wanted: Vec<&IndexDefinition> = keys.iter().chain(listed.iter().copied()).collect();
+    let generated = generated_key::add(definer, &mut def, &wanted, statement.partitioning.is_some())?;
+    let first = usize::from(generated.is_some());
+    keys.extend(generated);
+    explicitly_null.iter_mut().for_each(|place| *place += first);
+    for (place, definition) in (first..).zip(&statement.columns) {
         if let Some(source) = &definition.generated {
             let kept = expression::generated(definer, &def, place, &source.expr, source.stored)?;
             def.columns.at_mut(place)?.generated = Some(kept);
@@ -96,10 +111,6 @@ pub(super) fn define(
             expression::add_check(definer, &mut def, check, None)?;
         }
     }
-    let listed = statement.constraints.iter().filter_map(|constraint| match constraint {
-        TableConstraint::Index(index) => Some(index),
-        TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => None,
-    });
     for key in keys.iter().chain(listed) {
         if key.kind == IndexKind::Primary {
             make_not_null(&mut def, key, &explicitly_null)?;

@@ -84,8 +84,8 @@ impl Ddl<'_> {
     fn freeze(&self, dictionary: &Dictionary, name: &TableName, statement: &CreateView) -> SqlResult<Frozen> {
         let mut query = (*statement.query).clone();
         let database = self.session.state.database.as_deref();
-        let charset = self.session.state.variables.collation_connection.get().charset.name();
-        let mut freezer = Freezer::new(dictionary, self.host, database, charset);
+        let connection = self.session.state.variables.collation_connection;
+        let mut freezer = Freezer::new(dictionary, self.host, database, connection);
         let names = freezer.view(&mut query)?;
         if freezer.has_variables {
             return Err(mysql_error!(ER_VIEW_SELECT_VARIABLE));

@@ -4,6 +4,7 @@ use palisade_catalog::SqlType;
 use palisade_engine::Table;
 use palisade_expr::Expr;
 use palisade_plan::cost::ROW_IN_ORDER;
+use palisade_plan::json_table;
 use palisade_plan::note::{Estimate, Note, estimate};
 use palisade_plan::{JoinKind, Merge, Operator, Plan, Query, SetStep};
 
@@ -287,6 +288,16 @@ impl Blocks<'_> {
             }
             Operator::Virtual { alias, filter, .. } | Operator::Working { alias, filter, .. } => {
                 out.push(Part::plain(alias, estimate(operator)));
+                filter.iter().for_each(|filter| self.attach(filter, out));
+            }
+            Operator::Derived { query, alias, filter, .. }
+                if json_table::of_operator(&query.root).is_some() =>
+            {
+                let mut part =
+                    Part::plain(alias, note.map_or_else(|| estimate(operator), |note| note.estimate));
+                part.table.add("table_function", "json_table");
+                part.table.add("using_temporary_table", true);
+                out.push(part);
                 filter.iter().for_each(|filter| self.attach(filter, out));
             }
             Operator::Derived { query, alias, filter, subquery, .. } => {

@@ -1,5 +1,6 @@
 //! LATERAL: tables that are made anew for each row of a table before them, the last one that they read.
 
+use palisade_plan::json_table;
 use palisade_plan::{Operator, Plan, Query};
 
 /// A table that is made anew.
@@ -37,7 +38,9 @@ impl AllRemade {
     /// Adds those below an operator; `before` are the tables before it in the order in which they are joined.
     fn add(&mut self, operator: &Operator, before: &mut Vec<(usize, String)>) {
         if let Some((slot, alias)) = table_of(operator) {
-            if let Operator::Derived { query, .. } = operator {
+            if let Operator::Derived { query, .. } = operator
+                && json_table::of_operator(&query.root).is_none()
+            {
                 let mut rows = before.iter().rev();
                 if let Some((row_slot, row_alias)) = rows.find(|(slot, _)| query.outer_slots.contains(slot)) {
                     let (row_slot, row_alias) = (*row_slot, row_alias.clone());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_expr::Node;
 use palisade_plan::access::Access;
+use palisade_plan::json_table;
 use palisade_plan::note::Note;
 use palisade_plan::rules::is_never;
 use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
@@ -236,6 +237,24 @@ impl Lines<'_> {
                     line.extra.push("Using join buffer (hash join)".to_owned());
                 }
             }
+            Operator::Derived { query, alias, filter, .. }
+                if json_table::of_operator(&query.root).is_some() =>
+            {
+                let rows = palisade_plan::note::estimate(&query.root).rows;
+                let part = filter.as_ref().map_or(1.0, palisade_plan::cost::selectivity);
+                let mut extra = vec!["Table function: json_table".to_owned(), "Using temporary".to_owned()];
+                extra.extend(filter.iter().map(|_| "Using where".to_owned()));
+                self.lines.push(Line {
+                    id: Some(id),
+                    select_type,
+                    table: alias.clone(),
+                    access: "ALL",
+                    rows: Some(rows),
+                    filtered: Some(filtered(rows * part, rows)),
+                    extra,
+                    ..Line::default()
+                });
+            }
             Operator::Derived { slot, query, filter, subquery, .. } => {
                 let rows = palisade_plan::note::estimate(&query.root).rows;
                 let (number, inner) = match subquery {
@@ -452,6 +471,7 @@ pub(super) fn combination(operator: &Operator, is_sorted: bool) -> Option<(&[Ope
 /// Whether a query has queries in it.
 fn has_parts(operator: &Operator) -> bool {
     match operator {
+        Operator::Derived { query, .. } if json_table::of_operator(&query.root).is_some() => false,
         Operator::Derived { subquery: None, .. } | Operator::Recursive { .. } | Operator::Union { .. } => {
             true
         }

@@ -7,6 +7,7 @@ use palisade_expr::Expr;
 use palisade_expr::aggregate::AggregateSpec;
 use palisade_expr::order::SortKey;
 use palisade_plan::access::Access;
+use palisade_plan::json_table;
 use palisade_plan::note::{Actual, Estimate, Note, estimate};
 use palisade_plan::parallel::DividedFrom;
 use palisade_plan::window::{WindowFunction, WindowPlan};
@@ -317,6 +318,10 @@ impl<'p> Steps<'p> {
                 let scan = Step::new(format!("Scan new records on {alias}"), "scan_new_records")
                     .with("table_name", alias.as_str());
                 self.filtered(scan, filter.as_ref())
+            }
+            Operator::Derived { query, filter, .. } if json_table::of_operator(&query.root).is_some() => {
+                let step = Step::new("Materialize table function", "materialized_table_function");
+                self.filtered(step.estimated(estimate(&query.root)), filter.as_ref())
             }
             Operator::Derived { slot, query, alias, filter, subquery, .. } => {
                 let mut kept = self.materialized(query, subquery.is_some());

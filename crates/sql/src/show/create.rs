@@ -13,8 +13,9 @@ use palisade_schema::{ColumnDecl, TableDecl};
 use palisade_session::virtual_tables::{PERFORMANCE_SCHEMA, StoredQuery};
 
 use super::information_schema::views::DEFINER;
-use super::information_schema::{shown_columns, shown_indexes};
+use super::information_schema::{listed_columns, listed_indexes};
 use super::performance_keys;
+use crate::ddl::generated_key::GeneratedKey;
 use crate::ddl::view::frozen::without_schema;
 
 /// `text` as a string literal.
@@ -78,11 +79,12 @@ pub(crate) fn value_text(value: &Value, column: &Column) -> String {
     }
 }
 
-/// The CREATE TABLE statement of a table.
-pub fn table(table: &Table) -> String {
+/// The CREATE TABLE statement of a table; `key` says whether a generated key is part of it.
+pub fn table(table: &Table, key: GeneratedKey) -> String {
     let def = table.descriptor().def();
-    let mut lines: Vec<String> = shown_columns(table).map(|(_, column)| column_line(def, column)).collect();
-    lines.extend(shown_indexes(table).map(|(_, index)| index_line(def, index)));
+    let mut lines: Vec<String> =
+        listed_columns(table, key).map(|(_, column)| column_line(def, column)).collect();
+    lines.extend(listed_indexes(table, key).map(|(_, index)| index_line(def, index)));
     let mut keys: Vec<&ForeignKey> = def.foreign_keys.iter().collect();
     keys.sort_by(|left, right| left.name.cmp(&right.name));
     lines.extend(keys.into_iter().map(|key| foreign_key_line(def, key)));
@@ -96,7 +98,8 @@ pub fn table(table: &Table) -> String {
     }
     out.push_str(" ENGINE=InnoDB");
     let counter = table.auto_increment();
-    if def.auto_increment_column().is_some() && counter > 1 {
+    let is_counted = |place: usize| !key.hides_column(def, place);
+    if def.auto_increment_column().is_some_and(is_counted) && counter > 1 {
         write_to(&mut out, format_args!(" AUTO_INCREMENT={counter}"));
     }
     let collation = def.collation.get();

@@ -47,6 +47,7 @@ use palisade_engine::{Dictionary, Table};
 use palisade_schema::{Origin, Registry, Row, Rows, TableDecl, Wanted};
 use palisade_session::virtual_tables::{self, DictionaryTables, RowSource, StoredQuery};
 
+use crate::ddl::generated_key::GeneratedKey;
 use crate::{VirtualTables, sys};
 
 /// The dictionary as an origin of rows.
@@ -176,6 +177,23 @@ pub fn shown_columns(table: &Table) -> impl Iterator<Item = (usize, &Column)> {
 /// The indexes SQL shows, with their numbers.
 pub fn shown_indexes(table: &Table) -> impl Iterator<Item = (usize, &Index)> {
     table.descriptor().def().indexes.iter().enumerate().filter(|(_, index)| !index.hidden)
+}
+
+/// The columns that are listed where a generated key may be hidden, with their places.
+pub fn listed_columns(table: &Table, key: GeneratedKey) -> impl Iterator<Item = (usize, &Column)> {
+    let def = table.descriptor().def();
+    shown_columns(table).filter(move |(place, _)| !key.hides_column(def, *place))
+}
+
+/// The same of indexes.
+pub fn listed_indexes(table: &Table, key: GeneratedKey) -> impl Iterator<Item = (usize, &Index)> {
+    let def = table.descriptor().def();
+    shown_indexes(table).filter(move |(_, index)| !key.hides_index(def, index.primary))
+}
+
+/// Whether the session has generated keys shown.
+fn generated_key(source: &RowSource<'_>) -> GeneratedKey {
+    GeneratedKey::of(source.session.state.variables.shows_generated_keys)
 }
 
 /// The stored schemas that may be wanted, in order of name.

@@ -19,6 +19,8 @@ pub static FUNCTIONS: &[Function] = &[
     function("json_extract", (2, MANY), json, Lazy(extract)),
     function("json_keys", (1, 2), json, Lazy(keys)),
     function("json_length", (1, 2), bigint, Lazy(length)),
+    function("json_storage_free", (1, 1), bigint, Lazy(storage_free)),
+    function("json_storage_size", (1, 1), bigint, Lazy(storage_size)),
     function("json_overlaps", (2, 2), truth, Lazy(overlaps)),
     // value MEMBER OF (array) is bound as this
     function("member of", (2, 2), truth, Lazy(member_of)),
@@ -89,6 +91,20 @@ fn keys(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
 fn depth(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let document = Arguments { function: "json_depth", exprs }.document(cx, 0)?;
     Ok(document.map_or(Value::Null, |document| int(document.depth())))
+}
+
+/// Bytes in MySQL's binary form.
+fn storage_size(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let document = Arguments { function: "json_storage_size", exprs }.document(cx, 0)?;
+    let Some(document) = document else { return Ok(Value::Null) };
+    let size = document.binary_size(&mut |units| cx.checkpoint(units));
+    Ok(int(cx.attempt(size)?))
+}
+
+/// Bytes that changes in place have freed: none, because a document is written as a whole.
+fn storage_free(cx: &mut Context<'_>, exprs: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let document = Arguments { function: "json_storage_free", exprs }.document(cx, 0)?;
+    Ok(document.map_or(Value::Null, |_| int(0)))
 }
 
 /// An array contains what one of its elements contains, and an array each element of which it contains; an

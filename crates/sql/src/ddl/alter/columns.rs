@@ -29,7 +29,7 @@ use super::versions::refused_in_rows;
 use super::{Draft, is_virtual};
 use crate::SqlResult;
 use crate::ddl::column::DefinedColumn;
-use crate::ddl::{Definer, column, conversion, expression, table};
+use crate::ddl::{Definer, column, conversion, expression, generated_key, table};
 
 /// A column of the new definition, and the place of the old one that it was.
 struct Entry {
@@ -334,7 +334,13 @@ impl Draft {
             let end = entries.iter().position(is_hidden).unwrap_or(entries.len());
             let at = match position {
                 ColumnPosition::Unspecified => end,
-                ColumnPosition::First => 0,
+                ColumnPosition::First => {
+                    // A generated key stays before all other columns.
+                    let is_key = |entry: &Entry| {
+                        entry.origin == Some(0) && entry.column.visibility == Visibility::Invisible
+                    };
+                    usize::from(generated_key::is_generated(old) && entries.first().is_some_and(is_key))
+                }
                 ColumnPosition::After(name) => {
                     let found = entries.iter().take(end).position(|entry| entry.column.is_called(name));
                     found.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name))? + 1

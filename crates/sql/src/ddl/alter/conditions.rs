@@ -1,4 +1,5 @@
-//! IF EXISTS and IF NOT EXISTS of ALTER TABLE, CREATE INDEX and DROP INDEX, as MariaDB has them.
+//! IF EXISTS and IF NOT EXISTS of ALTER TABLE, CREATE INDEX and DROP INDEX, as MariaDB has them: of columns,
+//! indexes, foreign keys, checks and whatever else a constraint is.
 //!
 //! What would be an error because a name is there, or is not, is left out with a note. A name counts as there
 //! that an action of the same statement adds before; one that it drops before does not.
@@ -6,11 +7,16 @@
 use std::borrow::Cow;
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_DUP_FIELDNAME, ER_DUP_KEYNAME,
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CHECK_CONSTRAINT_DUP_NAME,
+    ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_DUP_NAME,
+    ER_MULTIPLE_PRI_KEY,
 };
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::TableDef;
-use palisade_parser::ast::{AlterAction, AlterTable, TableConstraint};
+use palisade_parser::ast::{AlterAction, AlterTable, IndexKind, TableConstraint};
+
+/// The name of every primary key.
+const PRIMARY: &str = "PRIMARY";
 
 /// What a name is of.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,6 +24,7 @@ enum Subject {
     Column,
     Index,
     ForeignKey,
+    Check,
 }
 
 /// What an action needs to be there, or not to be.
@@ -31,28 +38,57 @@ struct Need<'a> {
 fn need<'a>(table: &TableDef, action: &'a AlterAction) -> Option<Need<'a>> {
     let (subject, name, note) = match action {
         AlterAction::AddColumn { column, .. } => {
-            (Subject::Column, &column.name, mysql_error!(ER_DUP_FIELDNAME, column.name))
+            (Subject::Column, column.name.as_str(), mysql_error!(ER_DUP_FIELDNAME, column.name))
+        }
+        AlterAction::AddConstraint(TableConstraint::Index(index)) if index.kind == IndexKind::Primary => {
+            (Subject::Index, PRIMARY, mysql_error!(ER_MULTIPLE_PRI_KEY))
+        }
+        AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) => {
+            let name = key.name.as_ref().or(key.index_name.as_ref())?;
+            (Subject::ForeignKey, name.as_str(), mysql_error!(ER_FK_DUP_NAME, name))
+        }
+        AlterAction::AddConstraint(TableConstraint::Check(check)) => {
+            let name = check.name.as_ref()?;
+            (Subject::Check, name.as_str(), mysql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, name))
+        }
+        AlterAction::DropCheck(name) => {
+            (Subject::Check, name.as_str(), mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
+        }
+        AlterAction::DropConstraint(name) => {
+            (constraint(table, name), name.as_str(), mysql_error!(ER_CONSTRAINT_NOT_FOUND, name))
         }
         AlterAction::AddConstraint(TableConstraint::Index(index)) => {
             let name = index.name.as_ref()?;
-            (Subject::Index, name, mysql_error!(ER_DUP_KEYNAME, name))
+            (Subject::Index, name.as_str(), mysql_error!(ER_DUP_KEYNAME, name))
         }
         AlterAction::DropColumn(name) => {
-            (Subject::Column, name, mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))
+            (Subject::Column, name.as_str(), mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))
         }
-        AlterAction::DropIndex(name) => (Subject::Index, name, mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+        AlterAction::DropIndex(name) => {
+            (Subject::Index, name.as_str(), mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))
+        }
         AlterAction::DropForeignKey(name) => {
-            (Subject::ForeignKey, name, mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))
+            (Subject::ForeignKey, name.as_str(), mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))
         }
         AlterAction::Change { old_name: name, .. } => {
-            (Subject::Column, name, mysql_error!(ER_BAD_FIELD_ERROR, name, table.name))
+            (Subject::Column, name.as_str(), mysql_error!(ER_BAD_FIELD_ERROR, name, table.name))
         }
         AlterAction::Modify { column, .. } => {
-            (Subject::Column, &column.name, mysql_error!(ER_BAD_FIELD_ERROR, column.name, table.name))
+            (Subject::Column, column.name.as_str(), mysql_error!(ER_BAD_FIELD_ERROR, column.name, table.name))
         }
         _ => return None,
     };
     Some(Need { subject, name, note })
+}
+
+/// What the constraint of that name is; a check if there is none.
+fn constraint(table: &TableDef, name: &str) -> Subject {
+    let index = table.index_number(name).and_then(|number| table.indexes.get(number));
+    match () {
+        () if is_there(table, Subject::ForeignKey, name) => Subject::ForeignKey,
+        () if index.is_some_and(|index| index.unique && !index.hidden) => Subject::Index,
+        () => Subject::Check,
+    }
 }
 
 fn is_there(table: &TableDef, subject: Subject, name: &str) -> bool {
@@ -62,6 +98,7 @@ fn is_there(table: &TableDef, subject: Subject, name: &str) -> bool {
             let index = table.index_number(name).and_then(|number| table.indexes.get(number));
             index.is_some_and(|index| !index.hidden)
         }
+        Subject::Check => table.checks.iter().any(|check| check.name.eq_ignore_ascii_case(name)),
         Subject::ForeignKey => table.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name)),
     }
 }

@@ -14,6 +14,7 @@
 //!
 //! Which table a name means is decided as [binding](palisade_plan::bind) decides it.
 
+use palisade_catalog::CollationId;
 use palisade_engine::Dictionary;
 use palisade_expr::SqlResult;
 use palisade_expr::place::At;
@@ -38,6 +39,8 @@ pub(super) struct Freezer<'a> {
     database: Option<&'a str>,
     /// The character set of the connection.
     charset: &'static str,
+    /// The collation of the connection.
+    collation: &'static str,
     /// Common table expressions in sight: name and columns.
     common: Vec<(String, Vec<String>)>,
     blocks: Vec<Block>,
@@ -138,10 +141,22 @@ impl<'a> Freezer<'a> {
         dictionary: &'a Dictionary,
         host: &'a dyn VirtualTables,
         database: Option<&'a str>,
-        charset: &'static str,
+        connection: CollationId,
     ) -> Freezer<'a> {
         let (common, blocks, tables, aliases) = Default::default();
-        Freezer { dictionary, host, database, charset, common, blocks, tables, aliases, has_variables: false }
+        let (charset, collation) = (connection.get().charset.name(), connection.get().name);
+        Freezer {
+            dictionary,
+            host,
+            database,
+            charset,
+            collation,
+            common,
+            blocks,
+            tables,
+            aliases,
+            has_variables: false,
+        }
     }
 
     /// Freezes the query of a view; gives the names of its columns.
@@ -341,8 +356,8 @@ impl<'a> Freezer<'a> {
             TableReference::JsonTable(table) => {
                 self.expr(&mut table.document, Place::Tables)?;
                 let mut columns = Vec::new();
-                json_columns(&table.columns, &mut columns);
-                self.add(table.alias.clone(), columns)
+                self.json_columns(&mut table.columns, &mut columns);
+                self.add(table.alias.clone().unwrap_or_default(), columns)
             }
             TableReference::List(list) => {
                 list.iter_mut().try_for_each(|reference| self.reference(reference))?;
@@ -606,15 +621,40 @@ fn joined(list: &mut Vec<TableReference>) {
     }));
 }
 
-fn json_columns(columns: &[ast::JsonTableColumn], names: &mut Vec<String>) {
-    for column in columns {
-        match column {
-            ast::JsonTableColumn::Ordinality(name)
-            | ast::JsonTableColumn::Path { name, .. }
-            | ast::JsonTableColumn::Exists { name, .. } => names.push(name.clone()),
-            ast::JsonTableColumn::Nested { columns, .. } => json_columns(columns, names),
+impl Freezer<'_> {
+    /// Texts that name no character set are in the connection's.
+    fn json_columns(&self, columns: &mut [ast::JsonTableColumn], names: &mut Vec<String>) {
+        for column in columns {
+            match column {
+                ast::JsonTableColumn::Ordinality(name) => names.push(name.clone()),
+                ast::JsonTableColumn::Path { name, data_type, .. }
+                | ast::JsonTableColumn::Exists { name, data_type, .. } => {
+                    names.push(name.clone());
+                    let is_named = data_type.charset.is_some() || data_type.collation.is_some();
+                    if is_text(&data_type.kind) && !is_named && !data_type.binary {
+                        data_type.charset = Some(self.charset.to_owned());
+                        data_type.collation = Some(self.collation.to_owned());
+                    }
+                }
+                ast::JsonTableColumn::Nested { columns, .. } => self.json_columns(columns, names),
+            }
         }
     }
+}
+
+/// Whether values of a type are texts of a character set.
+fn is_text(kind: &ast::TypeKind) -> bool {
+    matches!(
+        kind,
+        ast::TypeKind::Char(_)
+            | ast::TypeKind::VarChar(_)
+            | ast::TypeKind::TinyText
+            | ast::TypeKind::Text(_)
+            | ast::TypeKind::MediumText
+            | ast::TypeKind::LongText
+            | ast::TypeKind::Enum(_)
+            | ast::TypeKind::Set(_)
+    )
 }
 
 /// A frozen query without the schema in front of names, as it is shown where that schema is the default one.

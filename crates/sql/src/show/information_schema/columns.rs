@@ -11,17 +11,19 @@ use palisade_schema::{ColumnDecl, Row, Rows, TableDecl, Wanted, virtual_table};
 use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource};
 
 use super::{
-    Definition, Tables, by_table, catalog, number, optional, shown_columns, shown_indexes, text, views,
-    wanted_declarations, yes_no,
+    Definition, Tables, by_table, catalog, generated_key, listed_columns, number, optional, shown_columns,
+    shown_indexes, text, views, wanted_declarations, yes_no,
 };
+use crate::ddl::generated_key::GeneratedKey;
 use crate::ddl::histogram::json;
 use crate::show::create;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&columns_view::DECL, all_columns),
     Definition::new(&column_extensions::DECL, |source, wanted| {
-        by_table(source, wanted, |table, wanted| {
-            let names = shown_columns(table).map(|(_, column)| (&**table, &*column.name));
+        let key = generated_key(source);
+        by_table(source, wanted, move |table, wanted| {
+            let names = listed_columns(table, key).map(|(_, column)| (&**table, &*column.name));
             names.map(|subject| column_extensions::row(&subject, wanted)).collect()
         })
     }),
@@ -253,7 +255,8 @@ pub fn column_extra(column: &Column) -> String {
 pub const COLUMN_PRIVILEGES: &str = "select,insert,update,references";
 
 fn all_columns(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
-    let stored = by_table(source, wanted, rows_of);
+    let key = generated_key(source);
+    let stored = by_table(source, wanted, move |table, wanted| rows_of(table, key, wanted));
     let of_views: Vec<Row> =
         views::wanted(source, wanted).iter().flat_map(|view| rows_of_view(source, view, wanted)).collect();
     let (declared, wanted) = (wanted_declarations(source, wanted), wanted.clone());
@@ -263,7 +266,7 @@ fn all_columns(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
 }
 
 /// The rows of COLUMNS about a stored table.
-pub fn rows_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+pub fn rows_of(table: &Arc<Table>, key: GeneratedKey, wanted: &Wanted) -> Vec<Row> {
     let def = table.descriptor().def();
     let row = |(number, (place, column)): (usize, (usize, &Column))| {
         let owner = Owner::Stored(table, place);
@@ -271,7 +274,8 @@ pub fn rows_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
             ColumnSubject { schema: &def.schema, table: &def.name, column, position: number + 1, owner };
         columns_view::row(&subject, wanted)
     };
-    shown_columns(table).enumerate().map(row).collect()
+    let numbered = shown_columns(table).enumerate();
+    numbered.filter(|(_, (place, _))| !key.hides_column(def, *place)).map(row).collect()
 }
 
 /// The rows of COLUMNS about a view; none of one that is not valid.

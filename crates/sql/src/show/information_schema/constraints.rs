@@ -9,18 +9,26 @@ use palisade_schema::{Row, Rows, Wanted, virtual_table};
 use palisade_session::virtual_tables::RowSource;
 
 use super::columns::escaped;
-use super::{Definition, Tables, by_table, catalog, number, shown_indexes, text, yes_no};
+use super::{Definition, Tables, by_table, catalog, generated_key, listed_indexes, number, text, yes_no};
 use crate::ddl::foreign::standard_index;
+use crate::ddl::generated_key::GeneratedKey;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&check_constraints::DECL, |source, wanted| by_table(source, wanted, checks_of)),
-    Definition::new(&key_column_usage::DECL, |source, wanted| by_table(source, wanted, key_columns_of)),
+    Definition::new(&key_column_usage::DECL, |source, wanted| {
+        let key = generated_key(source);
+        by_table(source, wanted, move |table, wanted| key_columns_of(table, key, wanted))
+    }),
     Definition::new(&referential_constraints::DECL, foreign_keys),
-    Definition::new(&table_constraints::DECL, |source, wanted| by_table(source, wanted, constraints_of)),
+    Definition::new(&table_constraints::DECL, |source, wanted| {
+        let key = generated_key(source);
+        by_table(source, wanted, move |table, wanted| constraints_of(table, key, wanted))
+    }),
     // A row for each index, unique or not, as in MySQL.
     Definition::new(&constraint_extensions::DECL, |source, wanted| {
-        by_table(source, wanted, |table, wanted| {
-            let names = shown_indexes(table).map(|(_, index)| (&**table, &*index.name));
+        let key = generated_key(source);
+        by_table(source, wanted, move |table, wanted| {
+            let names = listed_indexes(table, key).map(|(_, index)| (&**table, &*index.name));
             names.map(|subject| constraint_extensions::row(&subject, wanted)).collect()
         })
     }),
@@ -73,10 +81,10 @@ virtual_table! {
     }
 }
 
-fn key_columns_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+fn key_columns_of(table: &Arc<Table>, key: GeneratedKey, wanted: &Wanted) -> Vec<Row> {
     let def = table.descriptor().def();
     let mut rows = Vec::new();
-    for (_, index) in shown_indexes(table).filter(|(_, index)| index.unique) {
+    for (_, index) in listed_indexes(table, key).filter(|(_, index)| index.unique) {
         for (position, part) in (1..).zip(index.parts.iter()) {
             let (name, column) = (&*index.name, &*def.key_column(part.column).name);
             let subject = KeyColumnSubject { def, name, column, position, referenced: None };
@@ -165,12 +173,12 @@ virtual_table! {
     }
 }
 
-fn constraints_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+fn constraints_of(table: &Arc<Table>, key: GeneratedKey, wanted: &Wanted) -> Vec<Row> {
     let def = table.descriptor().def();
     let row = |name: &str, kind, is_enforced| {
         table_constraints::row(&ConstraintSubject { def, name, kind, is_enforced }, wanted)
     };
-    let unique = shown_indexes(table).filter(|(_, index)| index.unique);
+    let unique = listed_indexes(table, key).filter(|(_, index)| index.unique);
     let unique =
         unique.map(|(_, index)| row(&index.name, if index.primary { "PRIMARY KEY" } else { "UNIQUE" }, true));
     let foreign = def.foreign_keys.iter().map(|key| row(&key.name, "FOREIGN KEY", true));

@@ -7,10 +7,15 @@ use palisade_catalog::descriptor::{Column, Index, IndexPart};
 use palisade_engine::Table;
 use palisade_schema::{Row, Wanted, virtual_table};
 
-use super::{Definition, Tables, by_table, catalog, number, optional, shown_indexes, text, yes_no};
+use super::{
+    Definition, Tables, by_table, catalog, generated_key, listed_indexes, number, optional, text, yes_no,
+};
+use crate::ddl::generated_key::GeneratedKey;
 
-pub(super) static TABLES: Tables =
-    &[Definition::new(&statistics::DECL, |source, wanted| by_table(source, wanted, rows_of))];
+pub(super) static TABLES: Tables = &[Definition::new(&statistics::DECL, |source, wanted| {
+    let key = generated_key(source);
+    by_table(source, wanted, move |table, wanted| rows_of(table, key, wanted))
+})];
 
 /// A column of an index.
 struct PartSubject<'a> {
@@ -58,7 +63,7 @@ virtual_table! {
 }
 
 /// The rows of STATISTICS about a table.
-pub fn rows_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
+pub fn rows_of(table: &Arc<Table>, key: GeneratedKey, wanted: &Wanted) -> Vec<Row> {
     let def = table.descriptor().def();
     let of_index = |(place, index): (usize, &Index)| {
         let row = |(sequence, part): (usize, &IndexPart)| {
@@ -67,5 +72,5 @@ pub fn rows_of(table: &Arc<Table>, wanted: &Wanted) -> Vec<Row> {
         };
         index.parts.iter().enumerate().map(row).collect::<Vec<_>>()
     };
-    shown_indexes(table).flat_map(of_index).collect()
+    listed_indexes(table, key).flat_map(of_index).collect()
 }

@@ -1,4 +1,4 @@
-//! Column types: from the words of CREATE TABLE to a [`SqlType`].
+//! Column types: from the words of CREATE TABLE and JSON_TABLE to a [`SqlType`].
 
 use palisade_base::error_catalogue::{
     ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE,
@@ -10,8 +10,9 @@ use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, charset};
 use palisade_parser::ast::{DataType, TypeKind};
 
-use super::unsupported;
-use crate::SqlResult;
+use palisade_expr::error::not_supported;
+
+use palisade_expr::SqlResult;
 
 /// A column's type and what of its declaration is not in the type.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,8 +130,10 @@ pub fn declared(
         TypeKind::MediumBlob => SqlType::Blob { size: LobSize::Medium },
         TypeKind::LongBlob => SqlType::Blob { size: LobSize::Long },
         TypeKind::Json => SqlType::Json,
-        TypeKind::Geometry(name) => return unsupported(&format!("the type {}", name.to_ascii_uppercase())),
-        TypeKind::Vector(_) => return unsupported("the type VECTOR"),
+        TypeKind::Geometry(name) => {
+            return Err(not_supported(format_args!("the type {}", name.to_ascii_uppercase())));
+        }
+        TypeKind::Vector(_) => return Err(not_supported("the type VECTOR")),
         _ => text(column, ty, inherited, client)?,
     };
     Ok(DeclaredType { sql_type, zerofill: ty.zerofill, display_width: None })
