@@ -47,7 +47,9 @@ mod testing;
 pub use charset::Charset;
 pub use collation::{Collation, CollationId};
 pub use decimal::Decimal;
-pub use descriptor::{Column, Index, IndexPart, IndexTree, PartitionDef, Schema, Table, TableDef, ViewDef};
+pub use descriptor::{
+    Column, Index, IndexPart, IndexTree, PartitionDef, PartitionSet, Schema, Table, TableDef, ViewDef,
+};
 pub use row::RowView;
 pub use temporal::{Date, DateTime, Time, Timestamp, Zone};
 pub use types::SqlType;

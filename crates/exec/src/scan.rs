@@ -459,9 +459,9 @@ impl ScanState {
             }
             _ if keeps_locks => {}
             _ if cx.state.frame.slots.at(slot)?.is_newly_locked() => {
-                let Some((_, row, _)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
+                let Some((_, row, stamp)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
                 let key = clustered_key(table, row)?;
-                cx.transaction().unlock_row(table, &key);
+                cx.transaction().unlock_row(table, stamp, &key);
             }
             _ => {}
         }

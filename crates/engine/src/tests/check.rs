@@ -162,7 +162,8 @@ fn a_directory_that_was_shut_down_is_clean() {
     assert!(undo.records > 0 && undo.active == 0);
     assert_eq!(report.files.len(), 4);
     assert_eq!(report.level, Some(4));
-    let deep = CheckConfig { options: TableCheckOptions { deep: true, quick: false }, ..check_config() };
+    let deep =
+        CheckConfig { options: TableCheckOptions { deep: true, ..Default::default() }, ..check_config() };
     assert!(bad(&checked_with(&files, deep)).is_empty());
 }
 

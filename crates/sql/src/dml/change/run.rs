@@ -212,7 +212,7 @@ impl<'p> ChangeRun<'p> {
                 self.matched -= 1;
                 *cx.state.frame.slots.at_mut(target.slot)? = known;
                 if newly_locked {
-                    cx.transaction().unlock_row(&table, &key);
+                    cx.transaction().unlock_row(&table, stamp, &key);
                 }
                 return Ok(());
             }
