@@ -37,8 +37,8 @@ fn a_printed_clause_is_read_as_the_same() {
             "partition by list (`a`) (partition `p0` values in (1,NULL),partition `p1` values in (3))",
         ),
         (
-            "LIST COLUMNS (a, b) (PARTITION p0 VALUES IN ((1, 'a'), (NULL, x'41')))",
-            "partition by list columns (`a`,`b`) (partition `p0` values in ((1,'a'),(NULL,0x41)))",
+            "LIST COLUMNS (a, b) (PARTITION p0 VALUES IN ((1, 'a'), (NULL, _binary x'41')))",
+            "partition by list columns (`a`,`b`) (partition `p0` values in ((1,'a'),(NULL,_binary x'41')))",
         ),
         (
             "RANGE (a) SUBPARTITION BY HASH (b) SUBPARTITIONS 2 (PARTITION p0 VALUES LESS THAN (1) COMMENT 'x' MAX_ROWS 5)",

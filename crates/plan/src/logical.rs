@@ -30,6 +30,7 @@ use palisade_parser::ast::IndexHint;
 use palisade_schema::TableDecl;
 use palisade_session::sink::ColumnMeta;
 
+use super::bind::row_rules::RowPartitions;
 use super::hints::BlockHints;
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
@@ -256,6 +257,8 @@ pub struct TableLeaf {
     pub hints: Vec<IndexHint>,
     /// How its rows are read.
     pub mode: ReadMode,
+    /// How it is partitioned, if it is.
+    pub partitions: Option<Arc<RowPartitions>>,
 }
 
 /// A recursive common table expression.

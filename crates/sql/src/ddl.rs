@@ -12,6 +12,7 @@
 //! | [`rows`] | the rows of a table whose definition changes |
 //! | `from_query` | CREATE TABLE ... SELECT |
 //! | `numbering` | AUTO_INCREMENT of rows that ALTER TABLE writes |
+//! | [`partition`] | PARTITION BY, and ALTER TABLE of partitions |
 //! | `question` | what a statement asks of the tables it has locked |
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
@@ -39,6 +40,7 @@ mod log_tables;
 pub mod maintain;
 mod numbering;
 mod page_sink;
+pub(crate) mod partition;
 mod question;
 pub mod rows;
 mod stored;
@@ -54,19 +56,20 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
     ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_FORBID_SCHEMA_CHANGE, ER_ILLEGAL_HA, ER_NO_DB_ERROR,
-    ER_NO_REFERENCED_ROW_2, ER_NO_SYSTEM_SCHEMA_ACCESS, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK,
+    ER_NONUNIQ_TABLE, ER_NO_REFERENCED_ROW_2, ER_NO_SYSTEM_SCHEMA_ACCESS, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK,
     ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
-use palisade_catalog::{CollationId, DateTime, TableDef, Timestamp, Value, Zone};
+use palisade_catalog::{CollationId, DateTime, RowView, TableDef, Timestamp, Value, Zone};
 use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
 use palisade_expr::mode::SqlMode;
 use palisade_parser::ast::{
     AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, Expr, ObjectName,
-    Query, Statement, TableConstraint,
+    Partitioning, Query, Statement, TableConstraint,
 };
 use palisade_plan::bind::row_rules::RowRules;
+use palisade_plan::premise::Looker;
 use palisade_session::virtual_tables::{SYS, is_virtual_name};
 
 use self::alter::online::{Effort, Reason, Request};
@@ -412,6 +415,9 @@ impl Ddl<'_> {
                 defined?
             }
         };
+        if let Some(clause) = &statement.partitioning {
+            self.partition(&mut def, clause)?;
+        }
         self.check_names(&def, &name)?;
         self.check_primary_key(&def)?;
         foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
@@ -519,6 +525,13 @@ impl Ddl<'_> {
         log_tables::check_definition(self.host, &name, "ALTER")?;
         let mut names = vec![name.clone()];
         for action in &statement.actions {
+            if let AlterAction::ExchangePartition { table, .. } = action {
+                let other = self.qualify(table)?;
+                if other == name {
+                    return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
+                }
+                names.push(other);
+            }
             if let AlterAction::RenameTo(target) = action {
                 column::check_name(&target.name)?;
                 self.session.refuse_locked()?;
@@ -537,6 +550,10 @@ impl Ddl<'_> {
         let lock = self.lock(names).await?;
         self.refuse_view(&name)?;
         let table = self.table(&name)?;
+        if let Some(action) = statement.actions.iter().find(|action| action.is_about_partitions()) {
+            return self.alter_partitions(&lock, &name, action).await;
+        }
+        let repartitions = self.repartitions(statement, table.descriptor().def())?;
         let mut warnings = Vec::new();
         let statement = &*self.without_conditions(table.descriptor().def(), statement);
         let mut definer = self.definer(&mut warnings);
@@ -547,6 +564,8 @@ impl Ddl<'_> {
                 return Err(error);
             }
         };
+        let clause = statement.partitioning.as_deref();
+        self.partition_altered(&mut draft.def, clause, repartitions)?;
         self.check_names(&draft.def, &name)?;
         let is_plain =
             |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));
@@ -594,12 +613,22 @@ impl Ddl<'_> {
                 return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
             }
         }
-        if statement.actions.is_empty() {
+        if statement.actions.is_empty() && !repartitions {
             return Ok(Completion::default());
         }
         let keys = |action: &AlterAction| matches!(action, AlterAction::EnableKeys(_));
         if statement.actions.iter().any(keys) && draft.effects.is_name_only() {
             self.session.state.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
+        }
+        if repartitions {
+            let says = |action: &AlterAction| !matches!(action, AlterAction::RemovePartitioning);
+            if !statement.actions.iter().any(says) {
+                let def = draft.def.clone();
+                let rows = self.repartition_all(&lock, &name, def).await?;
+                self.warn(warnings);
+                return Ok(partition::changed(rows));
+            }
+            draft.rebuild();
         }
         let mut rows = match draft.copies() && draft.plan != Plan::Rebuild {
             true => self.count_rows(&lock, &name).await?,
@@ -629,13 +658,22 @@ impl Ddl<'_> {
                 let def = draft.def.clone();
                 let (rules, slot, plan) = self.rules(&def)?;
                 let (engine, host) = (self.engine, self.host);
+                let scheme = self.kept_scheme(&def)?;
+                let mut placer = Looker::new(&self.session.state, host);
                 let mut context = self.session.context(host, engine, &[], Some(Arc::new(plan)));
                 let cx = context.view();
                 cx.state.strict = true;
                 let numbering = draft.numbering(&definer, table.auto_increment());
                 let completer = rows::RowCompleter { cx, rules, slot };
                 let mut map = draft.mapper(&definer, completer, (numbering, &mut rows))?;
-                let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
+                let rebuilt = match &scheme {
+                    None => engine.rebuild_table(&lock, &name, def, &mut *map).await,
+                    Some(scheme) => {
+                        let mut router =
+                            |row: &RowView<'_>| Ok(placer.route(host, scheme, &|column| row.column(column))?);
+                        engine.rebuild_partitioned_table(&lock, &name, def, &mut *map, &mut router).await
+                    }
+                };
                 drop(map);
                 rebuilt.map_err(|error| rows::duplicates_of_copy(error, draft.copies()))?;
             }
@@ -649,6 +687,32 @@ impl Ddl<'_> {
         let warnings = self.session.state.warnings.count();
         let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
         Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    /// Whether a statement partitions a table anew, or makes it one without partitions: 1505 if it has none.
+    fn repartitions(&self, statement: &AlterTable, old: &TableDef) -> SqlResult<bool> {
+        let removes = statement.actions.iter().any(|action| matches!(action, AlterAction::RemovePartitioning));
+        if removes && old.partitioning.is_none() {
+            return Err(mysql_error!(ER_PARTITION_MGMT_ON_NONPARTITIONED));
+        }
+        Ok(removes || statement.partitioning.is_some())
+    }
+
+    /// The partitions of the new definition of a table.
+    fn partition_altered(
+        &mut self,
+        def: &mut TableDef,
+        clause: Option<&Partitioning>,
+        repartitions: bool,
+    ) -> SqlResult<()> {
+        match clause {
+            Some(clause) => self.partition(def, clause),
+            None if repartitions => {
+                (def.partitioning, def.partitions) = (None, Vec::new());
+                Ok(())
+            }
+            None => self.check_partitions(def),
+        }
     }
 
     /// What IF EXISTS and IF NOT EXISTS leave of a statement.

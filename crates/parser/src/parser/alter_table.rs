@@ -366,7 +366,10 @@ impl Parser<'_> {
                     _ => PartitionMaintenance::Repair,
                 };
                 let partitions = self.partition_selection()?;
-                AlterAction::MaintainPartitions(kind, partitions, self.check_options()?)
+                let takes_options =
+                    matches!(kind, PartitionMaintenance::Check | PartitionMaintenance::Repair);
+                let options = if takes_options { self.check_options()? } else { Vec::new() };
+                AlterAction::MaintainPartitions(kind, partitions, options)
             }
             _ => return Ok(None),
         };

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_QUERY_INTERRUPTED};
 use palisade_base::mysql_error;
+use palisade_catalog::descriptor::PartitionSet;
 use palisade_engine::check::{Severity, TableCheck, TableCheckOptions};
 use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
@@ -46,7 +47,7 @@ impl Options {
 }
 
 /// A line of the answer: table, kind of message, text.
-type Line = (String, &'static str, String);
+pub(super) type Line = (String, &'static str, String);
 
 impl Sql {
     /// The lines that CHECK TABLE answers.
@@ -61,6 +62,21 @@ impl Sql {
         for name in names {
             self.check_one(session, name, &options, &mut lines).await?;
         }
+        Ok(lines)
+    }
+
+    /// The lines that CHECK PARTITION answers.
+    pub(super) async fn check_partitions(
+        &self,
+        session: &mut Session,
+        name: &TableName,
+        words: &[ast::Name],
+        partitions: PartitionSet,
+    ) -> SqlResult<Vec<Line>> {
+        let mut options = Options::new(words);
+        options.tables.partitions = Some(partitions);
+        let mut lines = Vec::new();
+        self.check_one(session, name, &options, &mut lines).await?;
         Ok(lines)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_engine::Table;
 use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::note::Note;
@@ -21,6 +22,8 @@ struct Line {
     id: Option<u64>,
     select_type: &'static str,
     table: String,
+    /// The partitions that are read, of a table that has any.
+    partitions: Option<String>,
     access: &'static str,
     possible: Vec<String>,
     key: Option<String>,
@@ -308,9 +311,11 @@ impl Lines<'_> {
         select_type: &'static str,
     ) {
         let (mut names, mut lengths, mut of) = (Vec::new(), Vec::new(), String::new());
+        let mut partitions = None;
         for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
             let Operator::Scan { table, access, alias, .. } = input else { continue };
             of.clone_from(alias);
+            partitions = partitions_of(table, access).map(|names| names.join(","));
             names.push(index_name(table, access).to_owned());
             lengths.push(key_length(table, access).to_string());
         }
@@ -320,6 +325,7 @@ impl Lines<'_> {
             id: Some(id),
             select_type,
             table: of,
+            partitions,
             access: "index_merge",
             possible,
             key: Some(names.join(",")),
@@ -340,6 +346,7 @@ impl Lines<'_> {
             id: Some(id),
             select_type: self.plan.purpose.verb_of(*slot).unwrap_or(select_type),
             table: alias.clone(),
+            partitions: partitions_of(table, access).map(|names| names.join(",")),
             access: access_type(access),
             possible: possible_keys(table, access, reading),
             key: is_read_by_key.then(|| index_name(table, access).to_owned()),
@@ -413,6 +420,20 @@ pub(super) fn merge_of(inputs: &[Operator], kind: Merge) -> String {
 pub(super) fn filtered(rows: f64, examined: f64) -> f64 {
     let percent = (rows / examined.max(1.0) * 100.0).clamp(0.01, 100.0);
     (percent * 100.0).round() / 100.0
+}
+
+/// The names of the partitions that a path reads as far as that is known when it is planned; `None` of a table
+/// that has none.
+pub(super) fn partitions_of(table: &Table, access: &Access) -> Option<Vec<String>> {
+    let pruning = access.pruning.as_ref()?;
+    let name = |number: usize| {
+        let leaf = table.partitions.get(number)?;
+        Some(match &leaf.subpartition {
+            Some(subpartition) => format!("{}_{subpartition}", leaf.name),
+            None => leaf.name.clone(),
+        })
+    };
+    Some(pruning.planned.iter().filter_map(name).collect())
 }
 
 fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
@@ -549,7 +570,7 @@ fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<()> {
             line.id.map_or(Value::Null, Value::UInt),
             Value::bytes(line.select_type),
             optional(line.table.clone()),
-            Value::Null,
+            optional(line.partitions.clone().unwrap_or_default()),
             optional(line.access.to_owned()),
             optional(line.possible.join(",")),
             line.key.as_deref().map_or(Value::Null, Value::bytes),

@@ -64,9 +64,6 @@ pub fn bind_load(binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPl
 }
 
 fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult<InsertPlan> {
-    if !insert.partitions.is_empty() {
-        return Err(not_supported("PARTITION selection"));
-    }
     let schema = binder.schema_of(&insert.table)?;
     let access = if insert.replace { Access::Replace } else { Access::Insert };
     binder.accesses(&schema, &insert.table.name, access)?;
@@ -92,10 +89,14 @@ fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult
         Some(through) => through.columns(&insert.columns)?,
         None => insert_columns(&table, insert)?,
     };
+    if through.is_some() && !insert.partitions.is_empty() {
+        return Err(mysql_error!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
+    }
     let (existing, rules) = match &through {
         Some(through) => (through.slot, view_rules(&mut binder, through, &columns, giver)?),
         None => {
             let existing = binder.add_table(table.clone(), table.name.clone())?;
+            binder.choose_partitions(existing, &table, &table.name, &insert.partitions)?;
             (existing, binder.rules(&table)?)
         }
     };
