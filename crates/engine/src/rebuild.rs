@@ -8,9 +8,9 @@
 //! What comes back: every table whose file and copy can be read, and the schemas of these. What does not:
 //! schemas without tables; views, which have no files; a change of a schema's default that no start has
 //! followed. A file without a readable copy is set aside, too, because a file that the dictionary does not
-//! name is removed as a leftover. Of two files of one name - the server was stopped in the middle of an ALTER
-//! - the younger table counts. Each partition of a table has a copy: where one of its files is lost, the others
-//! say so, and the table is there but for that file.
+//! name is removed as a leftover. Of two files of one name (the server was stopped in the middle of an ALTER)
+//! the younger table counts. The files of several partitions have a copy each: where one of them is lost, the
+//! others say so, and the table is there but for that file.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 

@@ -272,7 +272,7 @@ impl Transaction {
         }
         loop {
             if scan.pending.is_done() {
-                if scan.from.is_none() && !scan.begin_next_partition() {
+                if scan.from.is_none() && !scan.begin_next_partition()? {
                     batch.clear();
                     return self.merge_next(scan, batch);
                 }

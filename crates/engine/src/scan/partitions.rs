@@ -23,6 +23,7 @@ use palisade_catalog::PartitionSet;
 use super::second_look::ENOUGH;
 use super::{Bound, Direction, FIRST_ROWS, GONE, KeyRange, MAX_ROWS, MOST_LONG, RowBatch, Scan};
 use crate::Attempt;
+use crate::store::How;
 use crate::transaction::Transaction;
 
 /// Rows that all scans of a merge read ahead together, about, and those of each at least and at most.
@@ -30,12 +31,20 @@ const AHEAD: usize = 4096;
 const LEAST_AHEAD: usize = 8;
 const MOST_AHEAD: usize = 128;
 
+/// Partitions begun before others have their turn.
+const BEGUN_AT_ONCE: u32 = 64;
+
+/// Sources that wait for pages at once, at most.
+const WAITING: usize = 16;
+
 /// What is left to be read of a table's partitions.
 pub(super) struct Several {
     /// Where the reading of each begins.
     start: Bound,
     /// Those that have not been begun.
     left: PartitionSet,
+    /// Partitions that have been begun, and turns that others have had.
+    begun: u32,
     order: Order,
 }
 
@@ -117,7 +126,7 @@ impl RowKeys {
 impl Several {
     /// All partitions of a table that has `count`, in order of keys, from there on.
     pub(super) fn of(count: usize, start: Bound) -> Box<Several> {
-        Box::new(Several { start, left: PartitionSet::all(count), order: Order::Keys })
+        Box::new(Several { start, left: PartitionSet::all(count), begun: 0, order: Order::Keys })
     }
 }
 
@@ -158,19 +167,24 @@ impl Scan {
         self
     }
 
-    /// Goes on with the next partition, where rows are wanted in any order. False if there is none.
+    /// Goes on with the next partition, where rows are wanted in any order. False if there is none. Waits now and
+    /// then for nothing, so that others have their turn.
     #[cold]
-    pub(super) fn begin_next_partition(&mut self) -> bool {
-        let Some(several) = &mut self.several else { return false };
+    pub(super) fn begin_next_partition(&mut self) -> Attempt<bool> {
+        let Some(several) = &mut self.several else { return Ok(false) };
         let is_merged = match several.order {
             Order::Any => false,
             Order::Keys => !self.counts,
             Order::Merging(_) => true,
         };
-        let Some(next) = several.left.first().filter(|_| !is_merged) else { return false };
+        let Some(next) = several.left.first().filter(|_| !is_merged) else { return Ok(false) };
+        several.begun = several.begun.wrapping_add(1);
+        if several.begun.is_multiple_of(BEGUN_AT_ONCE) {
+            return Err(Blocked::yielding());
+        }
         several.left.remove(next);
         (self.partition, self.from) = (next, Some(several.start.clone()));
-        true
+        Ok(true)
     }
 
     /// Rows of the batch being made are not there after all: their keys go with them.
@@ -236,32 +250,41 @@ impl Transaction {
     }
 
     /// Reads the next rows of the sources that have none left. A read that takes no locks asks for the pages
-    /// of several sources at once.
+    /// of some sources at once. Waits for: what the scans wait for, and now and then for nothing.
     fn fill_sources(&mut self, merge: &mut Merge) -> Attempt<()> {
-        let (mut wait, mut waiting) = (None, Vec::new());
+        let (mut wait, mut waiting, mut filled) = (None, Vec::new(), 0);
         while let Some(number) = merge.dry.pop() {
             let Source { scan, batch, next } = &mut merge.sources[number as usize];
             scan.most = merge.ahead;
-            let locks = matches!(self.how_in(&scan.table, scan.mode), crate::store::How::Locked(_));
+            let locks = matches!(self.how_in(&scan.table, scan.mode), How::Locked(_));
             match self.scan_next(scan, batch) {
-                Ok(true) => {
-                    *next = 0;
-                    merge.push(number);
+                Ok(has_more) => {
+                    if has_more {
+                        *next = 0;
+                        merge.push(number);
+                    }
+                    filled += 1;
+                    if filled == BEGUN_AT_ONCE && !merge.dry.is_empty() {
+                        wait.get_or_insert_with(Blocked::yielding);
+                        break;
+                    }
                 }
-                Ok(false) => {}
                 Err(Blocked::Wait(event)) if !locks && !event.is_complete() => {
                     waiting.push(number);
-                    wait.get_or_insert(event);
+                    wait.get_or_insert(Blocked::Wait(event));
+                    if waiting.len() == WAITING {
+                        break;
+                    }
                 }
                 Err(blocked) => {
-                    merge.dry.push(number);
-                    merge.dry.append(&mut waiting);
-                    return Err(blocked);
+                    waiting.push(number);
+                    wait = Some(blocked);
+                    break;
                 }
             }
         }
-        merge.dry = waiting;
-        wait.map_or(Ok(()), |event| Err(Blocked::Wait(event)))
+        merge.dry.append(&mut waiting);
+        wait.map_or(Ok(()), Err)
     }
 }
 

@@ -100,15 +100,6 @@ pub(crate) fn home(id: i64, partitions: usize) -> usize {
     id.rem_euclid(partitions as i64) as usize
 }
 
-/// Where the rows of a table belong.
-pub(crate) fn homes(table: &Table) -> impl FnMut(&RowView<'_>) -> Result<usize, Error> + Send + use<> {
-    let count = table.partition_count();
-    move |row| match row.to_values().first() {
-        Some(Value::Int(id)) => Ok(home(*id, count)),
-        other => panic!("{other:?}"),
-    }
-}
-
 pub(crate) fn create_schema(engine: &Arc<Engine>) {
     let schema = Schema { name: "test".to_owned(), collation: CollationId::BINARY };
     wait(engine.create_schema(schema)).unwrap();
