@@ -141,15 +141,14 @@ impl PartitionHash {
             }
             ValueRef::DateTime(moment) => {
                 let date = moment.date();
-                let days = (i64::from(date.year()) * 13 + i64::from(date.month())) << 5 | i64::from(date.day());
+                let days =
+                    (i64::from(date.year()) * 13 + i64::from(date.month())) << 5 | i64::from(date.day());
                 let time = i64::from(moment.hour()) << 12
                     | i64::from(moment.minute()) << 6
                     | i64::from(moment.second());
                 (days << 17 | time, i64::from(moment.micros()), 5, 0x80_0000_0000)
             }
-            ValueRef::Timestamp(at) => {
-                (at.0.div_euclid(1_000_000), at.0.rem_euclid(1_000_000), 4, 0)
-            }
+            ValueRef::Timestamp(at) => (at.0.div_euclid(1_000_000), at.0.rem_euclid(1_000_000), 4, 0),
             _ => return,
         };
         self.high_first(whole + zero, bytes);

@@ -100,10 +100,7 @@ pub(crate) enum KeyValue {
     /// The column can hold just this value.
     Exact(Value),
     /// It cannot: these are its neighbours among the column's values, where there are any.
-    Between {
-        below: Option<Value>,
-        above: Option<Value>,
-    },
+    Between { below: Option<Value>, above: Option<Value> },
     /// It cannot, and the neighbours are not known.
     Unknown,
 }

@@ -25,10 +25,10 @@ use palisade_expr::session_state::SessionState;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlError, SqlResult, Subquery};
 use palisade_session::environment::Environment;
 
-use super::partition::prune::Pruning;
-use super::partition::{PartitionScheme, RowValues};
 use super::access::{Access, RangeSpec, Ranges, part_within};
 use super::conditions::spec_exprs;
+use super::partition::prune::Pruning;
+use super::partition::{PartitionScheme, RowValues};
 
 /// How many times as large or as small as it was a number of rows may be before it is another one.
 const ANOTHER: f64 = 10.0;

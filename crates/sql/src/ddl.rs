@@ -56,8 +56,9 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
     ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_FORBID_SCHEMA_CHANGE, ER_ILLEGAL_HA, ER_NO_DB_ERROR,
-    ER_NONUNIQ_TABLE, ER_NO_REFERENCED_ROW_2, ER_NO_SYSTEM_SCHEMA_ACCESS, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK,
-    ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
+    ER_NO_REFERENCED_ROW_2, ER_NO_SYSTEM_SCHEMA_ACCESS, ER_NONUNIQ_TABLE,
+    ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME,
+    ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
@@ -691,7 +692,8 @@ impl Ddl<'_> {
 
     /// Whether a statement partitions a table anew, or makes it one without partitions: 1505 if it has none.
     fn repartitions(&self, statement: &AlterTable, old: &TableDef) -> SqlResult<bool> {
-        let removes = statement.actions.iter().any(|action| matches!(action, AlterAction::RemovePartitioning));
+        let removes =
+            statement.actions.iter().any(|action| matches!(action, AlterAction::RemovePartitioning));
         if removes && old.partitioning.is_none() {
             return Err(mysql_error!(ER_PARTITION_MGMT_ON_NONPARTITIONED));
         }

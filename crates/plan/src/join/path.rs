@@ -168,9 +168,7 @@ impl<'t> Planning<'_, '_, 't> {
             }
         }
         if let Some(pruning) = reading.pruning {
-            candidates
-                .iter_mut()
-                .for_each(|candidate| candidate.access.pruning = Some(Arc::clone(pruning)));
+            candidates.iter_mut().for_each(|candidate| candidate.access.pruning = Some(Arc::clone(pruning)));
         }
         candidates
     }

@@ -85,7 +85,9 @@ fn fact(table: &Table, slot: usize, column: usize, condition: &Expr) -> Option<F
     let ty = &table.columns.get(column)?.sql_type;
     let is_own = |expr: &Expr| {
         let mut reads = false;
-        expr.walk(&mut |part| reads |= matches!(&part.node, Node::Column { slot: read, .. } if *read == slot));
+        expr.walk(&mut |part| {
+            reads |= matches!(&part.node, Node::Column { slot: read, .. } if *read == slot)
+        });
         reads
     };
     if let Some((value, null_safe)) = equality(condition, slot, column, ty) {
@@ -178,7 +180,9 @@ impl Prune<'_> {
                         None => bounds.len(),
                         Some((number, included)) => {
                             let last = if included { Some(number) } else { number.checked_sub(1) };
-                            last.map_or(0, |last| part_below(bounds, Some(last)).map_or(bounds.len(), |at| at + 1))
+                            last.map_or(0, |last| {
+                                part_below(bounds, Some(last)).map_or(bounds.len(), |at| at + 1)
+                            })
                         }
                     };
                     first.map_or(0..0, |first| first..last.max(first)).collect()
@@ -191,8 +195,12 @@ impl Prune<'_> {
                     None => *null,
                 };
                 let between = |lower: Number, upper: Number| {
-                    let above = |number: i128| lower.is_none_or(|(low, included)| number > low || included && number == low);
-                    let below = |number: i128| upper.is_none_or(|(high, included)| number < high || included && number == high);
+                    let above = |number: i128| {
+                        lower.is_none_or(|(low, included)| number > low || included && number == low)
+                    };
+                    let below = |number: i128| {
+                        upper.is_none_or(|(high, included)| number < high || included && number == high)
+                    };
                     let within = members.iter().filter(|(number, _)| above(*number) && below(*number));
                     within.map(|(_, part)| *part).collect()
                 };
@@ -354,7 +362,8 @@ fn before(value: &Value, digits: u8) -> Option<Value> {
                 false => (day_before(moment.date())?, DAY_US - step),
             };
             let seconds = within / 1_000_000;
-            let [hour, minute, second] = [seconds / 3600, seconds / 60 % 60, seconds % 60].map(|part| part as u8);
+            let [hour, minute, second] =
+                [seconds / 3600, seconds / 60 % 60, seconds % 60].map(|part| part as u8);
             DateTime::new(date, hour, minute, second, (within % 1_000_000) as u32).map(Value::DateTime)
         }
         Value::Timestamp(at) => Some(Value::Timestamp(Timestamp(at.0 - step))),

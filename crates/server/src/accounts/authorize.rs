@@ -11,7 +11,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
     self, AlterAction, AlterInstance, CreateView, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates,
-    MaintenanceKind, ObjectName, Reset, ShowWhat, Statement, TableConstraint, Xa, PartitionMaintenance,
+    MaintenanceKind, ObjectName, PartitionMaintenance, Reset, ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, SessionState, SqlError, SqlResult};
 

@@ -87,7 +87,11 @@ impl Ddl<'_> {
     }
 
     /// What a clause whose values are folded does.
-    fn scheme(&self, def: &TableDef, clause: &Partitioning) -> SqlResult<(PartitionScheme, palisade_plan::Plan)> {
+    fn scheme(
+        &self,
+        def: &TableDef,
+        clause: &Partitioning,
+    ) -> SqlResult<(PartitionScheme, palisade_plan::Plan)> {
         let dictionary = self.engine.dictionary();
         let mut binder = self.session.binder(self.host, self.engine, &dictionary, &[]);
         let scheme = binder.scheme_of_definition(def, clause)?;
@@ -102,7 +106,9 @@ fn check_form(clause: &Partitioning) -> SqlResult<()> {
     };
     let listed = &clause.partitions;
     let has_lists = listed.iter().any(|partition| !partition.subpartitions.is_empty());
-    if is_spread(&clause.method) && clause.subpartition.is_some() || has_lists && clause.subpartition.is_none() {
+    if is_spread(&clause.method) && clause.subpartition.is_some()
+        || has_lists && clause.subpartition.is_none()
+    {
         return Err(mysql_error!(ER_SUBPARTITION_ERROR));
     }
     if clause.count == Some(0) {
@@ -149,7 +155,9 @@ fn check_kind(kind: &str, values: &PartitionValues) -> SqlResult<()> {
         ("RANGE", PartitionValues::None) => {
             Err(mysql_error!(ER_PARTITION_REQUIRES_VALUES_ERROR, "RANGE", "LESS THAN"))
         }
-        ("LIST", PartitionValues::None) => Err(mysql_error!(ER_PARTITION_REQUIRES_VALUES_ERROR, "LIST", "IN")),
+        ("LIST", PartitionValues::None) => {
+            Err(mysql_error!(ER_PARTITION_REQUIRES_VALUES_ERROR, "LIST", "IN"))
+        }
         ("RANGE", PartitionValues::LessThan(_)) | ("LIST", PartitionValues::In(_)) => Ok(()),
         (_, PartitionValues::None) => Ok(()),
         (_, PartitionValues::LessThan(_)) => {
@@ -293,7 +301,8 @@ impl Options {
     fn of(clause: &Partitioning) -> SqlResult<Options> {
         let of = |partition: &PartitionDefinition| {
             let own = own_options(&partition.name, &partition.options)?;
-            let subpartitions = partition.subpartitions.iter().map(|(name, options)| own_options(name, options));
+            let subpartitions =
+                partition.subpartitions.iter().map(|(name, options)| own_options(name, options));
             Ok((own, subpartitions.collect::<SqlResult<Vec<_>>>()?))
         };
         clause.partitions.iter().map(of).collect::<SqlResult<Vec<_>>>().map(Options)
@@ -357,7 +366,11 @@ fn own_options(partition: &str, given: &[(Name, OptionValue)]) -> SqlResult<Own>
             }
             "COMMENT" => {
                 if text.chars().count() > LONGEST_COMMENT {
-                    return Err(mysql_error!(ER_TOO_LONG_TABLE_PARTITION_COMMENT, partition, LONGEST_COMMENT));
+                    return Err(mysql_error!(
+                        ER_TOO_LONG_TABLE_PARTITION_COMMENT,
+                        partition,
+                        LONGEST_COMMENT
+                    ));
                 }
                 own.comment = text;
             }

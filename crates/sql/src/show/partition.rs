@@ -48,7 +48,8 @@ pub(crate) fn comment(def: &TableDef) -> String {
     if !clause.partitions.is_empty() {
         let each = def.partitions.len() / clause.partitions.len();
         let leaves = def.partitions.chunks(each.max(1));
-        let shown = clause.partitions.iter().zip(leaves).map(|(partition, leaves)| part(&clause, partition, leaves));
+        let shown =
+            clause.partitions.iter().zip(leaves).map(|(partition, leaves)| part(&clause, partition, leaves));
         out.push_str(&format!("\n({})", shown.collect::<Vec<_>>().join(",\n ")));
     }
     out + " */"
@@ -59,8 +60,9 @@ fn version(clause: &Partitioning) -> &'static str {
         matches!(clause.method, PartitionMethod::RangeColumns(_) | PartitionMethod::ListColumns(_));
     let mut is_later = has_columns;
     for method in [&clause.method].into_iter().chain(&clause.subpartition) {
-        if let PartitionMethod::Hash { expr, .. } | PartitionMethod::Range(expr) | PartitionMethod::List(expr) =
-            method
+        if let PartitionMethod::Hash { expr, .. }
+        | PartitionMethod::Range(expr)
+        | PartitionMethod::List(expr) = method
         {
             expr.clone().walk_mut(&mut |part| {
                 is_later |= matches!(part, Expr::Function(function) if function.name.eq_ignore_ascii_case("to_seconds"));
@@ -205,9 +207,8 @@ pub(crate) fn shown(def: &TableDef) -> Vec<Shown> {
     let has_subpartitions = clause.subpartition.is_some();
     let of = |(number, leaf): (usize, &PartitionDef)| {
         let part = number / each;
-        let option = |name: &str| {
-            leaf.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
-        };
+        let option =
+            |name: &str| leaf.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         Shown {
             name: Some(leaf.name.clone()),
             subpartition: leaf.subpartition.clone(),

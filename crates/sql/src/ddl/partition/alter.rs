@@ -126,7 +126,8 @@ impl Ddl<'_> {
     ) -> SqlResult<Completion> {
         let table = self.table(name)?;
         let def = table.descriptor().def();
-        if let AlterAction::DiscardPartitionTablespace(_) | AlterAction::ImportPartitionTablespace(_) = action {
+        if let AlterAction::DiscardPartitionTablespace(_) | AlterAction::ImportPartitionTablespace(_) = action
+        {
             return unsupported("transportable tablespaces");
         }
         let Some(mut clause) = clause_of(def)? else {
@@ -213,8 +214,7 @@ impl Ddl<'_> {
             let names = (0u64..).map(|number| format!("p{number}"));
             let mut taken: Vec<String> =
                 change.def.partitions.iter().map(|leaf| leaf.name.to_lowercase()).collect();
-            let free: Vec<String> =
-                names.filter(|name| !taken.contains(name)).take(count as usize).collect();
+            let free: Vec<String> = names.filter(|name| !taken.contains(name)).take(count as usize).collect();
             taken.clear();
             change.clause.partitions.extend(free.iter().map(|name| unlisted(name)));
         }
@@ -553,7 +553,13 @@ fn check_exchange(own: &TableDef, theirs: &TableDef) -> SqlResult<()> {
         shown
             .map(|column| {
                 let generated = column.generated.clone();
-                (column.name.to_lowercase(), column.sql_type.clone(), column.nullable, generated, column.auto_increment)
+                (
+                    column.name.to_lowercase(),
+                    column.sql_type.clone(),
+                    column.nullable,
+                    generated,
+                    column.auto_increment,
+                )
             })
             .collect()
     };

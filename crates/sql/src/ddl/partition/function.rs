@@ -4,8 +4,8 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, TableDef};
-use palisade_expr::{Expr as Bound, Node};
 use palisade_expr::place::At;
+use palisade_expr::{Expr as Bound, Node};
 use palisade_parser::ast::{
     BinaryOp, ColumnName, Expr, Function, IntervalUnit, Literal, PartitionMethod, Partitioning, UnaryOp,
 };
@@ -66,7 +66,11 @@ pub(super) fn is_allowed(expr: &Expr) -> bool {
         Expr::Unary(UnaryOp::Minus | UnaryOp::Plus, _) => true,
         Expr::Binary(op, ..) => matches!(
             op,
-            BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Multiply | BinaryOp::IntegerDivide | BinaryOp::Modulo
+            BinaryOp::Plus
+                | BinaryOp::Minus
+                | BinaryOp::Multiply
+                | BinaryOp::IntegerDivide
+                | BinaryOp::Modulo
         ),
         Expr::Function(function) => {
             let name = function.name.to_ascii_lowercase();
@@ -215,7 +219,8 @@ impl Ddl<'_> {
     /// 1659 for a column that is no whole number, 1491 for an expression that is none.
     pub(super) fn check_functions(&self, def: &TableDef, clause: &Partitioning) -> SqlResult<()> {
         let methods = [(&clause.method, "PARTITION")].into_iter();
-        for (method, what) in methods.chain(clause.subpartition.iter().map(|method| (method, "SUBPARTITION"))) {
+        for (method, what) in methods.chain(clause.subpartition.iter().map(|method| (method, "SUBPARTITION")))
+        {
             let (PartitionMethod::Hash { expr, .. }
             | PartitionMethod::Range(expr)
             | PartitionMethod::List(expr)) = method

@@ -4,8 +4,8 @@ use palisade_base::error_catalogue::{
     ER_DROP_PARTITION_NON_EXISTENT, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_PARTITION_MGMT_ON_NONPARTITIONED,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::PartitionSet;
 use palisade_catalog::TableDef;
+use palisade_catalog::descriptor::PartitionSet;
 use palisade_engine::TableName;
 use palisade_parser::ast::{self, AlterAction, AlterTable, PartitionMaintenance, PartitionSelection};
 

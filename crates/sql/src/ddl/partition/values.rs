@@ -314,9 +314,8 @@ fn check_rows(def: &TableDef, clause: &Partitioning, columns: &[Name]) -> SqlRes
         }
     }
     members.sort_by(|one, other| compare(one, other));
-    let is_same = |pair: &[Vec<Option<Value>>]| {
-        matches!(pair, [one, other] if compare(one, other) == Ordering::Equal)
-    };
+    let is_same =
+        |pair: &[Vec<Option<Value>>]| matches!(pair, [one, other] if compare(one, other) == Ordering::Equal);
     match members.windows(2).any(is_same) {
         true => Err(mysql_error!(ER_MULTIPLE_DEF_CONST_IN_LIST_PART_ERROR)),
         false => Ok(()),

@@ -496,7 +496,9 @@ fn moves(operator: &Operator, target: &Target) -> bool {
             let goes_elsewhere =
                 partitions.is_some_and(|partitions| partitions.scheme.columns().iter().any(is_changed));
             !access.unique
-                && (goes_elsewhere || palisade_plan::access::index_columns(&target.table, access.index).any(|column| is_changed(&column)))
+                && (goes_elsewhere
+                    || palisade_plan::access::index_columns(&target.table, access.index)
+                        .any(|column| is_changed(&column)))
         }
         Operator::Filter { input, .. } | Operator::Noted { input, .. } => moves(input, target),
         Operator::IndexMerge { inputs, .. } => inputs.iter().any(|input| moves(input, target)),

@@ -515,8 +515,6 @@ async fn read_locked(
     row: &mut RowBuf,
 ) -> SqlResult<bool> {
     let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
-    drive(cx, |cx| {
-        cx.transaction().point_read_in(table, partition, 0, key, mode, row).map_err(Blocked::up)
-    })
-    .await
+    drive(cx, |cx| cx.transaction().point_read_in(table, partition, 0, key, mode, row).map_err(Blocked::up))
+        .await
 }
