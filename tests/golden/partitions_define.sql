@@ -326,3 +326,5 @@ create table q79 (a int,b int) partition by list (a) (partition p0 values in (1)
 insert into q79 values (null,1);
 create table q80 (a bigint unsigned) partition by range (a) (partition p0 values less than (5));
 insert into q80 values (18446744073709551615);
+insert into h1 values (1,1),(2,2),(5,5);
+analyze table h1;

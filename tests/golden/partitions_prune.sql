@@ -38,9 +38,16 @@ explain format=traditional select * from r t1 join r t2 on t1.a=t2.a where t1.a=
 explain format=traditional select * from r t1 left join r t2 on t1.a=t2.a and t2.a<10;
 explain format=traditional select count(*) from r where a>15;
 explain format=traditional update r set d='2020-01-01' where a=15;
+explain format=traditional update r set d='2020-01-01' where a=55;
 explain format=traditional delete from r where a=15;
+explain format=traditional delete from r where a=55;
+explain format=traditional insert into r values (1,null);
+explain format=traditional insert into r values (1,null),(25,null);
+explain format=traditional insert into r partition (p2) values (1,null),(25,null);
+explain format=traditional replace into r values (1,null);
 explain format=traditional select * from r partition (p1,p0);
 set explain_json_format_version=1;
+explain format=json insert into r values (1,null);
 create table hh (a int, b int, key(b)) partition by hash(a) partitions 8;
 explain format=traditional select * from hh where a between 1 and 3;
 explain format=traditional select * from hh where a between 1 and 100;

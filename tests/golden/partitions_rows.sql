@@ -314,9 +314,11 @@ select 0 p, id from k partition (p0) union all select 1, id from k partition (p1
 drop table if exists k;
 create table k (id int, c varchar(8) charset utf8mb4 collate utf8mb4_ja_0900_as_cs_ks) partition by key (c) partitions 5;
 insert into k values (0, null), (1, 'ab'), (2, 'ABcd  '), (3, '    '), (4, ''), (5, 'é'), (6, 'ÄÖß x'), (7, '日本'), (8, 'かカ');
+select 0 p, id from k partition (p0) union all select 1, id from k partition (p1) union all select 2, id from k partition (p2) union all select 3, id from k partition (p3) union all select 4, id from k partition (p4) order by id;
 drop table if exists k;
 create table k (id int, c char(6) charset utf8mb4 collate utf8mb4_ja_0900_as_cs_ks) partition by key (c) partitions 5;
 insert into k values (0, null), (1, 'ab'), (2, 'ABcd  '), (3, '    '), (4, ''), (5, 'é'), (6, 'ÄÖß x'), (7, '日本'), (8, 'かカ');
+select 0 p, id from k partition (p0) union all select 1, id from k partition (p1) union all select 2, id from k partition (p2) union all select 3, id from k partition (p3) union all select 4, id from k partition (p4) order by id;
 drop table if exists k;
 create table k (id int, a int, b varchar(10), d date) partition by key algorithm=1 (a, b, d) partitions 5;
 insert into k values (0,null,null,null),(1,97,'x',null),(2,32,'Yy','2020-03-12'),(3,-5,'','0048-03-01'),(4,1633837924,'zz','4096-11-05');

@@ -31,7 +31,7 @@ use std::cmp::Ordering;
 use palisade_base::error_catalogue::ER_NO_PARTITION_FOR_GIVEN_VALUE;
 use palisade_base::mysql_error;
 use palisade_catalog::partition_hash::{KeyAlgorithm, PartitionHash};
-use palisade_catalog::{SqlType, Value, ValueRef};
+use palisade_catalog::{PartitionSet, SqlType, TableDef, Value, ValueRef};
 use palisade_expr::{Context, SqlAttempt, SqlError};
 
 pub use bind::{as_kept, clause_of, columns_read, constant};
@@ -248,6 +248,18 @@ fn compare_with_bound<'v>(
         }
     }
     Ordering::Equal
+}
+
+/// Partitions of a table as EXPLAIN names them.
+pub fn shown_names(table: &TableDef, partitions: &PartitionSet) -> Vec<String> {
+    let name = |number: usize| {
+        let leaf = table.partitions.get(number)?;
+        Some(match &leaf.subpartition {
+            Some(subpartition) => format!("{}_{subpartition}", leaf.name),
+            None => leaf.name.clone(),
+        })
+    };
+    partitions.iter().filter_map(name).collect()
 }
 
 /// The order of two values of a column by which there may be partitions; NULL is below all.

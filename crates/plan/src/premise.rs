@@ -202,6 +202,14 @@ impl Looker {
         counted.sum::<Option<u64>>().map(|rows| rows as f64)
     }
 
+    /// The value of an expression over constants and parameters; `None` where it cannot be evaluated.
+    pub fn value(&mut self, host: &dyn Environment, parameters: &[Value], expr: &Expr) -> Option<Value> {
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters, state, subqueries: &mut none };
+        expr.eval(&mut cx).ok()
+    }
+
     /// The number of the partition where a row belongs, if there is one.
     pub fn place(
         &mut self,

@@ -27,7 +27,9 @@ impl Collation {
             let mut state = hash.first() ^ FNV_OFFSET;
             let mut add = |weight: u16| state = (state ^ u64::from(weight)).wrapping_mul(FNV_PRIME);
             for (number, weights) in self.levels(text).enumerate() {
-                if number > 0 {
+                let mut weights = weights.peekable();
+                // A level behind the third is there only if it has weights.
+                if (1..3).contains(&number) || number >= 3 && weights.peek().is_some() {
                     add(0);
                 }
                 weights.for_each(&mut add);

@@ -61,6 +61,9 @@ impl Blocks<'_> {
                     let mut table = Object::default();
                     table.add(if verb == "REPLACE" { "replace" } else { "insert" }, true);
                     table.add("table_name", name);
+                    if !plan.purpose.partitions().is_empty() {
+                        table.add("partitions", plan.purpose.partitions().to_vec());
+                    }
                     table.add("access_type", "ALL");
                     block.add("table", table);
                 }

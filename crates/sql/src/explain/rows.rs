@@ -7,6 +7,8 @@ use palisade_engine::Table;
 use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::note::Note;
+use palisade_plan::partition::shown_names;
+use palisade_plan::purpose::Purpose;
 use palisade_plan::rules::is_never;
 use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
@@ -78,10 +80,20 @@ impl Lines<'_> {
                 return self.lines.push(Line { id: Some(1), select_type, extra, ..Line::default() });
             }
             let table = table.to_owned();
-            self.lines.push(Line { id: Some(1), select_type, table, access: "ALL", ..Line::default() });
+            let partitions = Some(self.plan.purpose.partitions().join(","));
+            let access = "ALL";
+            self.lines.push(Line { id: Some(1), select_type, table, partitions, access, ..Line::default() });
         }
         let plan = self.plan;
         let Some(query) = &plan.query else { return };
+        if let Purpose::Change(change) = &plan.purpose
+            && change.is_of_one_table
+            && reads_no_partition(&query.root)
+        {
+            let select_type = if change.is_update { "UPDATE" } else { "DELETE" };
+            let extra = vec!["No matching rows after partition pruning".to_owned()];
+            return self.lines.push(Line { id: Some(1), select_type, extra, ..Line::default() });
+        }
         let is_simple = plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
         self.query(query, 1, if is_simple { "SIMPLE" } else { "PRIMARY" });
         for (number, subquery) in plan.subqueries.iter().enumerate() {
@@ -426,14 +438,7 @@ pub(super) fn filtered(rows: f64, examined: f64) -> f64 {
 /// that has none.
 pub(super) fn partitions_of(table: &Table, access: &Access) -> Option<Vec<String>> {
     let pruning = access.pruning.as_ref()?;
-    let name = |number: usize| {
-        let leaf = table.partitions.get(number)?;
-        Some(match &leaf.subpartition {
-            Some(subpartition) => format!("{}_{subpartition}", leaf.name),
-            None => leaf.name.clone(),
-        })
-    };
-    Some(pruning.planned.iter().filter_map(name).collect())
+    Some(shown_names(table, &pruning.planned))
 }
 
 fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
@@ -477,6 +482,20 @@ fn has_parts(operator: &Operator) -> bool {
             true
         }
         _ => operator.inputs().iter().any(|input| has_parts(input)),
+    }
+}
+
+/// Whether what is read is a table of which no partition is left.
+fn reads_no_partition(operator: &Operator) -> bool {
+    match operator {
+        Operator::Scan { access, .. } => {
+            access.pruning.as_ref().is_some_and(|pruning| pruning.planned.is_empty())
+        }
+        Operator::Noted { input, .. }
+        | Operator::Filter { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Limit { input, .. } => reads_no_partition(input),
+        _ => false,
     }
 }
 

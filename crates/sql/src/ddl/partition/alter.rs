@@ -293,7 +293,7 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_DROP_PARTITION_NON_EXISTENT, "REORGANIZE"));
         };
         let is_range = kind == "RANGE";
-        if is_range && last - first + 1 != old.len() {
+        if last - first + 1 != old.len() {
             return Err(mysql_error!(ER_CONSECUTIVE_REORG_PARTITIONS));
         }
         let total = change.parts();
