@@ -12,8 +12,8 @@ use palisade_io::FileSystem;
 
 use super::harness::*;
 use crate::{
-    Direction, Engine, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan,
-    Table, TableName,
+    Direction, Engine, EngineConfig, Error, ForceRecovery, IsolationLevel, KeyRange, LockMode, LockWait,
+    ReadMode, RowBatch, RowBuf, Scan, Table, TableName,
 };
 
 const FOR_UPDATE: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
@@ -683,6 +683,41 @@ fn a_partition_whose_file_is_missing_can_be_dropped() {
     repartition(&engine, &[("p0", Some(0)), ("p2", Some(2))], None).unwrap();
     assert_eq!(ids_of(&engine, "t"), [[0, 3, 6], [2, 5, 8]]);
     is_sound(&engine, "t");
+}
+
+/// More partitions than have the whole definition in their files.
+#[test]
+fn a_lost_dictionary_knows_the_partitions_again() {
+    let fs = memory();
+    let (engine, t) = world_in(&fs, 12);
+    let other = create_table(&engine, partitioned("other", &["a", "b"]));
+    for table in [&t, &other] {
+        let mut client = Client::new(&engine, table);
+        (0..40).for_each(|id| client.insert(&Row::new(id, id, Some(id), b"")).unwrap());
+        client.commit();
+    }
+    let parted = ids_of(&engine, "t");
+    // What is made last counts.
+    let mut kept: Vec<_> = names(12).into_iter().zip((0..12).map(Some)).collect();
+    kept.remove(3);
+    let kept: Vec<_> = kept.iter().map(|(name, source)| (name.as_str(), *source)).collect();
+    repartition(&engine, &kept, None).unwrap();
+    drop((t, other));
+    engine.shutdown().unwrap();
+    let dictionary = engine.files.space_path(palisade_base::SpaceId(0));
+    drop(engine);
+    fs.remove(&dictionary).unwrap();
+    let forced = EngineConfig { force_recovery: ForceRecovery::IgnoreDamage, ..quiet() };
+    let engine = Engine::open(forced, fs.clone()).unwrap();
+    let found = ids_of(&engine, "t");
+    assert_eq!((found.len(), &found[..3], &found[3..]), (11, &parted[..3], &parted[4..]));
+    engine.shutdown().unwrap();
+    drop(engine);
+    let engine = open(&fs);
+    assert_eq!(ids_of(&engine, "t"), found);
+    assert_eq!(table(&engine, "t").partitions[3].name, "p4");
+    is_sound(&engine, "t");
+    is_sound(&engine, "other");
 }
 
 /// Indexes, columns, names, TRUNCATE, a rebuild and DROP.
