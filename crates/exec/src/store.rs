@@ -11,8 +11,8 @@ use palisade_expr::convert::display_text;
 use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
-use palisade_plan::bind::row_rules::{ColumnDefault, GeneratedValue, RowPartitions, RowRules};
-use palisade_plan::partition::RowValues;
+use palisade_plan::bind::row_rules::{ColumnDefault, GeneratedValue, RowRules};
+use palisade_plan::partition::{RowPartitions, RowValues};
 
 use super::ExecContext;
 

@@ -38,6 +38,7 @@ mod lent;
 pub mod literal;
 pub mod locking;
 mod names;
+pub mod partition;
 mod predicate;
 pub mod row_rules;
 pub mod scope;

@@ -30,8 +30,8 @@ use palisade_parser::ast::IndexHint;
 use palisade_schema::TableDecl;
 use palisade_session::sink::ColumnMeta;
 
-use super::bind::row_rules::RowPartitions;
 use super::hints::BlockHints;
+use super::partition::RowPartitions;
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
 

@@ -1,7 +1,7 @@
 //! In which partition a row belongs, and which partitions conditions leave.
 //!
 //! A table's PARTITION BY is kept as text, as its CHECK constraints are, and bound with the other rules of its rows
-//! ([`Binder::partition_scheme`]). What comes of it is a [`PartitionScheme`], which gives the number of a row's partition:
+//! ([`bind::partition`](crate::bind::partition)). What comes of it is a [`PartitionScheme`], which gives the number of a row's partition:
 //!
 //! | method | what decides |
 //! |---|---|
@@ -17,16 +17,15 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `function` | an expression over columns, and its value |
-//! | `bind` | from the text to the scheme |
 //! | [`prune`] | from conditions to sets of partitions |
 //! | `domain` | sets of values of a column |
 
-mod bind;
 mod domain;
-mod function;
+pub(crate) mod function;
 pub mod prune;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_NO_PARTITION_FOR_GIVEN_VALUE;
 use palisade_base::mysql_error;
@@ -34,7 +33,6 @@ use palisade_catalog::partition_hash::{KeyAlgorithm, PartitionHash};
 use palisade_catalog::{PartitionSet, SqlType, TableDef, Value, ValueRef};
 use palisade_expr::{Context, SqlAttempt, SqlError};
 
-pub use bind::{as_kept, clause_of, columns_read, constant};
 pub use function::Function;
 
 /// A row: the value of each column by its position.
@@ -85,6 +83,15 @@ pub enum Method {
     ListColumns(Vec<SchemeColumn>, Vec<(Vec<Value>, usize)>),
 }
 
+/// In which partition a row belongs, and in which it may be.
+#[derive(Debug)]
+pub struct RowPartitions {
+    /// How the table is partitioned.
+    pub scheme: Arc<PartitionScheme>,
+    /// PARTITION (...) of the statement: 1748 for a row that belongs elsewhere.
+    pub chosen: Option<Arc<PartitionSet>>,
+}
+
 /// How the rows of a table are partitioned.
 #[derive(Debug, Clone)]
 pub struct PartitionScheme {
@@ -98,7 +105,11 @@ pub struct PartitionScheme {
 }
 
 impl PartitionScheme {
-    fn new(method: Method, subpartitions: Option<(Spread, usize)>, parts: usize) -> PartitionScheme {
+    pub(crate) fn new(
+        method: Method,
+        subpartitions: Option<(Spread, usize)>,
+        parts: usize,
+    ) -> PartitionScheme {
         let mut columns = Vec::new();
         match &method {
             Method::Spread(spread, _) => spread.columns(&mut columns),
@@ -175,7 +186,7 @@ impl PartitionScheme {
     pub fn unplaced(&self, cx: &mut Context<'_>, row: &RowValues<'_>) -> SqlError {
         let shown = match &self.method {
             Method::Range(function, _) | Method::List(function, ..) => match function.value(cx, row) {
-                Ok(Some(number)) => number.to_string(),
+                Ok(Some(number)) => format!("{number}"),
                 _ => "NULL".to_owned(),
             },
             _ => "from column_list".to_owned(),

@@ -12,7 +12,7 @@ use palisade_parser::ast;
 
 use super::Binder;
 use super::scope::{Scope, Source};
-use crate::partition::PartitionScheme;
+use crate::partition::RowPartitions;
 
 /// What a column gets when the statement says nothing of it.
 #[derive(Debug, Clone)]
@@ -51,15 +51,6 @@ pub struct RowRules {
     pub checks: Vec<BoundCheck>,
     /// In which partition rows belong, if there are partitions.
     pub partitions: Option<Arc<RowPartitions>>,
-}
-
-/// In which partition a row belongs, and in which it may be.
-#[derive(Debug)]
-pub struct RowPartitions {
-    /// How the table is partitioned.
-    pub scheme: Arc<PartitionScheme>,
-    /// PARTITION (...) of the statement: 1748 for a row that belongs elsewhere.
-    pub chosen: Option<Arc<PartitionSet>>,
 }
 
 /// A generated column, and how it is computed.

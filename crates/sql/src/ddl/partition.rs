@@ -25,7 +25,8 @@ use palisade_expr::place::At;
 use palisade_parser::ast::{
     Name, OptionValue, PartitionDefinition, PartitionMethod, PartitionValues, Partitioning,
 };
-use palisade_plan::partition::{PartitionScheme, clause_of, columns_read};
+use palisade_plan::bind::partition::{clause_of, columns_read};
+use palisade_plan::partition::PartitionScheme;
 
 pub(super) use self::alter::changed;
 pub(crate) use self::maintain::maintenance;

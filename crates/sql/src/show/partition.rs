@@ -9,8 +9,8 @@ use palisade_parser::ast::{
     Expr, Literal, PartitionDefinition, PartitionMethod, PartitionValues, Partitioning, UnaryOp,
 };
 use palisade_parser::lexer::Keyword;
+use palisade_plan::bind::partition::clause_of;
 use palisade_plan::bind::quoted;
-use palisade_plan::partition::clause_of;
 
 use super::create::literal;
 

@@ -16,7 +16,8 @@ use palisade_parser::ast::{
     AlterAction, Name, ObjectName, PartitionDefinition, PartitionMethod, PartitionSelection, PartitionValues,
     Partitioning,
 };
-use palisade_plan::partition::{PartitionScheme, clause_of};
+use palisade_plan::bind::partition::clause_of;
+use palisade_plan::partition::PartitionScheme;
 use palisade_plan::premise::Looker;
 use palisade_session::sink::ColumnMeta;
 

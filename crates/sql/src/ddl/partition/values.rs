@@ -13,8 +13,9 @@ use palisade_expr::place::At;
 use palisade_parser::ast::{
     Expr, Literal, Name, PartitionMethod, PartitionValues, Partitioning, StringLiteral, UnaryOp,
 };
+use palisade_plan::bind::partition::{as_kept, constant};
 use palisade_plan::bind::scope::Scope;
-use palisade_plan::partition::{as_kept, constant, order};
+use palisade_plan::partition::order;
 
 use super::function::is_allowed;
 use super::{Ddl, kind_of};

@@ -16,8 +16,7 @@ use palisade_exec::{ExecContext, State};
 use palisade_expr::Slot;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
-use palisade_plan::bind::row_rules::RowPartitions;
-use palisade_plan::partition::RowValues;
+use palisade_plan::partition::{RowPartitions, RowValues};
 use palisade_session::work::Work;
 use smallvec::SmallVec;
 

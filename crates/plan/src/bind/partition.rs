@@ -12,10 +12,10 @@ use palisade_parser::ast::{
     self, Expr, Literal, PartitionMethod, PartitionValues, Partitioning, StringLiteral, UnaryOp,
 };
 
-use super::function::{Function, number_of};
-use super::{Method, PartitionScheme, SchemeColumn, Spread};
-use crate::bind::scope::{Scope, Source};
-use crate::bind::{Binder, parse_error};
+use super::scope::{Scope, Source};
+use super::{Binder, parse_error};
+use crate::partition::function::{Function, number_of};
+use crate::partition::{Method, PartitionScheme, SchemeColumn, Spread};
 
 /// The PARTITION BY of a definition; `None` if it has none.
 pub fn clause_of(def: &TableDef) -> SqlResult<Option<Partitioning>> {
