@@ -446,7 +446,7 @@ fn count_on(made: &Table, next: u64, highest: u64) -> Result<(), Error> {
 }
 
 /// A value of an AUTO_INCREMENT column as the counter sees it.
-fn counter_value(value: &Value) -> u64 {
+pub(crate) fn counter_value(value: &Value) -> u64 {
     match value {
         Value::Int(value) => u64::try_from(*value).unwrap_or(0),
         Value::UInt(value) => *value,

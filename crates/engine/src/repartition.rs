@@ -20,21 +20,21 @@
 use std::sync::Arc;
 
 use palisade_base::PageNo;
-use palisade_base::event::retry_blocking;
+use palisade_base::event::{retry, retry_blocking};
 use palisade_catalog::descriptor::MAX_PARTITIONS;
-use palisade_catalog::{Index, IndexTree, PartitionDef, PartitionSet, TableDef};
+use palisade_catalog::{Index, IndexTree, PartitionDef, PartitionSet, RowView, TableDef};
 
-use crate::build::{Copying, build_index, rows_of};
+use crate::build::{Copying, build_index, counter_value, rows_of};
 use crate::build_work::BuildStage;
 use crate::ddl::RowRouter;
 use crate::definition::{RowEdit, Unborn, drop_of, place, places_of};
 use crate::dictionary::{Change, table_key};
 use crate::engine::Engine;
-use crate::info::{self, Field};
+use crate::info::{self, Counter, Field};
 use crate::metadata::{ExclusiveLock, TableName};
-use crate::rows::name_table;
+use crate::rows::{damaged, name_table};
 use crate::table::{Runtime, Table};
-use crate::{Error, compression};
+use crate::{AccessMode, Direction, Error, IsolationLevel, KeyRange, ReadMode, RowBatch, Scan, compression};
 
 /// A definition with other partitions of a table.
 struct Repartition {
@@ -101,7 +101,8 @@ impl Engine {
     /// to the new partitions that it says. [`Error::DuplicateRow`] if that makes two of a unique key meet.
     /// Partitions that are damaged can go so, but for the first.
     ///
-    /// With `def.auto_increment`, if not 0, the counter is raised.
+    /// With `def.auto_increment`, if not 0, the counter is raised. It begins anew where no row stays: TRUNCATE
+    /// PARTITION ALL.
     pub async fn change_partitions(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -116,10 +117,11 @@ impl Engine {
         };
         let Repartition { def, new, gone } = Repartition::of(&old, def, sources)?;
         old.check_usable_without(&gone)?;
-        let before = old.clone();
-        let unborn = self.under(lock, move |engine| engine.make_partitions(&before, def, new)).await?;
+        let (before, copies) = (old.clone(), router.is_some());
+        let begins_anew = !copies && gone.is_all(old.partition_count());
+        let make = move |engine: &Arc<Engine>| engine.make_partitions(&before, def, (new, begins_anew));
+        let unborn = self.under(lock, make).await?;
         let (made, work) = (unborn.table(), lock.work().clone());
-        let copies = router.is_some();
         if let Some(router) = router {
             let steps = (made.indexes.len() as u64 * 2).saturating_sub(1);
             work.expect(steps * rows_of(&old, &gone));
@@ -153,9 +155,9 @@ impl Engine {
         self: &Arc<Self>,
         old: &Table,
         mut def: TableDef,
-        new: PartitionSet,
+        (new, begins_anew): (PartitionSet, bool),
     ) -> Result<Unborn, Error> {
-        if def.auto_increment > 1 {
+        if def.auto_increment > 1 && !begins_anew {
             retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;
         }
         let first = self.new_ids(places_of(&def, &new))?;
@@ -176,7 +178,14 @@ impl Engine {
             })
             .collect();
         let spaces = spaces.ok_or_else(|| Error::Inconsistent("a partition has no space".to_owned()))?;
-        let runtime = old.runtime().with_spaces(spaces);
+        let runtime = match begins_anew {
+            true => Runtime::open(self.log.clone(), &spaces, def.auto_increment),
+            false => Ok(old.runtime().with_spaces(spaces)),
+        };
+        if runtime.is_err() {
+            self.remove_spaces(&def, &new)?;
+        }
+        let runtime = runtime?;
         let table = Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime));
         let made = new.iter().flat_map(|number| table.partitions()[number].trees());
         self.registry.add(table.id, made);
@@ -213,7 +222,7 @@ impl Engine {
         if space.id() == old.first_space().id() {
             return Ok(());
         }
-        for (field, counter) in [(Field::AutoIncrement, &old.auto_increment), (Field::RowId, &old.row_id)] {
+        for (field, counter) in [(Field::AutoIncrement, &new.auto_increment), (Field::RowId, &new.row_id)] {
             retry_blocking(|| info::raise(&self.log, space, field, counter.next()))?;
         }
         Ok(())
@@ -221,8 +230,8 @@ impl Engine {
 
     /// ALTER TABLE ... EXCHANGE PARTITION: the partition `number` of a table and a table of one partition change
     /// their files. Their columns and indexes have to agree, and whether the rows belong is for the caller to
-    /// have looked ([`Error::Definition`] otherwise). The lock covers both. AUTO_INCREMENT of both goes on behind
-    /// the higher one.
+    /// have looked ([`Error::Definition`] otherwise). The lock covers both. AUTO_INCREMENT of the first goes on
+    /// behind that of the other, and that of the other behind the highest value of the rows that it gets.
     pub async fn exchange_partition(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -232,21 +241,49 @@ impl Engine {
     ) -> Result<(), Error> {
         let tables = [self.settled_table(lock, name)?, self.settled_table(lock, other)?];
         let defs = exchanged(&tables, number)?;
-        self.under(lock, move |engine| engine.exchange_spaces(&tables, defs, number)).await
+        let highest = self.highest_counted(lock, &tables[0], number).await?;
+        self.under(lock, move |engine| engine.exchange_spaces(&tables, defs, (number, highest))).await
+    }
+
+    /// The highest AUTO_INCREMENT value of the rows of a partition; that of the table if no index tells.
+    async fn highest_counted(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        table: &Arc<Table>,
+        number: usize,
+    ) -> Result<u64, Error> {
+        let Some(column) = table.auto_increment_column() else { return Ok(0) };
+        let begins = |index: &Index| {
+            let first = index.parts.first();
+            first.is_some_and(|part| usize::from(part.column) == column && !part.descending)
+        };
+        let Some(index) = table.indexes.iter().position(begins) else {
+            return Ok(table.auto_increment().saturating_sub(1));
+        };
+        let mut tx = self.begin(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
+        tx.hold_exclusive(lock);
+        let (range, backward) = (KeyRange::default(), Direction::Backward);
+        let scan = Scan::new(table.clone(), index, range, backward, ReadMode::Snapshot, false);
+        let (mut scan, mut batch) = (scan.of_partition(number).with_rows_wanted(1), RowBatch::new());
+        retry(|| tx.scan_next(&mut scan, &mut batch)).await?;
+        let Some(row) = batch.bytes_of(0) else { return Ok(0) };
+        let row = RowView::new(table, row).map_err(|error| damaged(table, error))?;
+        Ok(row.to_values().get(column).map_or(0, counter_value))
     }
 
     fn exchange_spaces(
         self: &Arc<Self>,
         [table, other]: &[Arc<Table>; 2],
         [def, other_def]: [TableDef; 2],
-        number: usize,
+        (number, highest): (usize, u64),
     ) -> Result<(), Error> {
         let mut spaces = table.runtime().spaces().to_vec();
         let single = other.runtime().first_space().clone();
         let part = std::mem::replace(&mut spaces[number], single);
+        let last = |counter: &Counter| counter.next().saturating_sub(1);
         let (high, other_high) = (table.runtime(), other.runtime());
-        retry_blocking(|| table.note_counters_of(other_high))?;
-        retry_blocking(|| other.note_counters_of(high))?;
+        retry_blocking(|| table.note_counted(last(&other_high.auto_increment), last(&other_high.row_id)))?;
+        retry_blocking(|| other.note_counted(highest, last(&high.row_id)))?;
         let runtimes = [table.runtime().with_spaces(spaces), other.runtime().with_spaces(vec![part])];
         let (mut rows, mut changes) = (Vec::new(), Vec::new());
         for ((old, def), runtime) in [table, other].into_iter().zip([def, other_def]).zip(runtimes) {

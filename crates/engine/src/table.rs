@@ -408,12 +408,14 @@ impl Table {
         auto_increment.pass(log, self.runtime.first_space(), value)
     }
 
-    /// It gets rows of a table with these counters: its own are not behind. Waits as [`Counter::pass`] does.
-    pub(crate) fn note_counters_of(&self, other: &Runtime) -> Attempt<()> {
-        let Runtime { log, auto_increment, row_id, .. } = &*self.runtime;
-        let space = self.runtime.first_space();
-        for (own, next) in [(auto_increment, other.auto_increment.next()), (row_id, other.row_id.next())] {
-            own.pass(log, space, next.saturating_sub(1))?;
+    /// It gets rows with AUTO_INCREMENT values and hidden row ids up to these: its counters go on behind them.
+    /// Waits as [`note_auto_increment`](Self::note_auto_increment) does.
+    pub(crate) fn note_counted(&self, auto_increment: u64, row_id: u64) -> Attempt<()> {
+        if self.auto_increment_column().is_some() && auto_increment > 0 {
+            self.note_auto_increment(auto_increment)?;
+        }
+        if self.row_id_column().is_some() && row_id > 0 {
+            self.note_row_id(row_id)?;
         }
         Ok(())
     }

@@ -582,6 +582,41 @@ fn duplicates_of_merged_partitions_are_found() {
     is_sound(&engine, "t");
 }
 
+/// As in MySQL: the table's counter is not behind the partition's rows, and begins anew where all are gone.
+#[test]
+fn counters_follow_the_rows_that_change_places() {
+    let (engine, _) = filled(1, 0);
+    let held = lock(&engine, &["t"]);
+    wait(engine.drop_tables(&held, &[name("t")])).unwrap();
+    drop(held);
+    for def in [partitioned("t", &["p0", "p1"]), definition("s")] {
+        let mut def = def;
+        def.columns[0].auto_increment = true;
+        create_table(&engine, def);
+    }
+    for (name, ids) in [("t", vec![2, 4, 201]), ("s", vec![10, 50])] {
+        let mut client = Client::new(&engine, &table(&engine, name));
+        ids.iter().for_each(|id| client.insert(&Row::new(*id, 1, None, b"")).unwrap());
+        client.commit();
+        let last = *ids.last().unwrap() as u64;
+        retry_blocking(|| table(&engine, name).note_auto_increment(last)).unwrap();
+    }
+    let counters = || ["t", "s"].map(|name| table(&engine, name).auto_increment());
+    let exchange = |number| {
+        let held = lock(&engine, &["t", "s"]);
+        wait(engine.exchange_partition(&held, &name("t"), number, &name("s"))).unwrap();
+    };
+    exchange(0);
+    assert_eq!(counters(), [202, 51]);
+    exchange(1);
+    assert_eq!(counters(), [202, 202]);
+    repartition(&engine, &[("p0", None), ("p1", Some(1))], None).unwrap();
+    assert_eq!(counters(), [202, 202]);
+    repartition(&engine, &[("p0", None), ("p1", None)], None).unwrap();
+    assert_eq!(counters(), [1, 202]);
+    is_sound(&engine, "t");
+}
+
 /// The counters follow the first partition.
 #[test]
 fn counters_go_on_in_another_first_partition() {
