@@ -317,6 +317,7 @@ error_codes! {
     ER_INCONSISTENT_TYPE_OF_FUNCTIONS_ERROR = 1494, "HY000", "VALUES value must be of same type as partition function";
     ER_MULTIPLE_DEF_CONST_IN_LIST_PART_ERROR = 1495, "HY000", "Multiple definition of same constant in list partitioning";
     ER_PARTITION_ENTRY_ERROR = 1496, "HY000", "Partitioning can not be used stand-alone in query";
+    ER_MIX_HANDLER_ERROR = 1497, "HY000", "The mix of handlers in the partitions is not allowed in this version of MySQL";
     ER_PARTITION_NOT_DEFINED_ERROR = 1498, "HY000", "For the partitioned engine it is necessary to define all %-.64s";
     ER_TOO_MANY_PARTITIONS_ERROR = 1499, "HY000", "Too many partitions (including subpartitions) were defined";
     ER_SUBPARTITION_ERROR = 1500, "HY000", "It is only possible to mix RANGE/LIST partitioning with HASH/KEY partitioning for subpartitioning";
@@ -331,9 +332,12 @@ error_codes! {
     ER_REORG_HASH_ONLY_ON_SAME_NO = 1510, "HY000", "REORGANIZE PARTITION can only be used to reorganize partitions not to change their numbers";
     ER_REORG_NO_PARAM_ERROR = 1511, "HY000", "REORGANIZE PARTITION without parameters can only be used on auto-partitioned tables using HASH PARTITIONs";
     ER_ONLY_ON_RANGE_LIST_PARTITION = 1512, "HY000", "%-.64s PARTITION can only be used on RANGE/LIST partitions";
+    ER_ADD_PARTITION_NO_NEW_PARTITION = 1514, "HY000", "At least one partition must be added";
     ER_COALESCE_PARTITION_NO_PARTITION = 1515, "HY000", "At least one partition must be coalesced";
     ER_REORG_PARTITION_NOT_EXIST = 1516, "HY000", "More partitions to reorganize than there are partitions";
     ER_SAME_NAME_PARTITION = 1517, "HY000", "Duplicate partition name %-.192s";
+    ER_CONSECUTIVE_REORG_PARTITIONS = 1519, "HY000", "When reorganizing a set of partitions they must be in consecutive order";
+    ER_REORG_OUTSIDE_RANGE = 1520, "HY000", "Reorganize of range partitions cannot change total ranges except for last partition where it can extend the range";
     ER_PLUGIN_IS_NOT_LOADED = 1524, "HY000", "Plugin '%-.192s' is not loaded";
     ER_WRONG_VALUE = 1525, "HY000", "Incorrect %-.32s value: '%-.128s'";
     ER_NO_PARTITION_FOR_GIVEN_VALUE = 1526, "HY000", "Table has no partition for value %-.64s";
@@ -373,16 +377,19 @@ error_codes! {
     WARN_COND_ITEM_TRUNCATED = 1647, "HY000", "Data truncated for condition item '%s'";
     ER_COND_ITEM_TOO_LONG = 1648, "HY000", "Data too long for condition item '%s'";
     ER_UNKNOWN_LOCALE = 1649, "HY000", "Unknown locale: '%-.64s'";
+    ER_SAME_NAME_PARTITION_FIELD = 1652, "HY000", "Duplicate partition field name '%-.192s'";
     ER_PARTITION_COLUMN_LIST_ERROR = 1653, "HY000", "Inconsistency in usage of column lists for partitioning";
     ER_WRONG_TYPE_COLUMN_VALUE_ERROR = 1654, "HY000", "Partition column values of incorrect type";
     ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR = 1655, "HY000", "Too many fields in '%-.192s'";
     ER_MAXVALUE_IN_VALUES_IN = 1656, "HY000", "Cannot use MAXVALUE as value in VALUES IN";
+    ER_TOO_MANY_VALUES_ERROR = 1657, "HY000", "Cannot have more than one value for this type of %-.64s partitioning";
     ER_FIELD_TYPE_NOT_ALLOWED_AS_PARTITION_FIELD = 1659, "HY000", "Field '%-.192s' is of a not allowed type for this type of partitioning";
     ER_PARTITION_FIELDS_TOO_LONG = 1660, "HY000", "The total length of the partitioning fields is too large";
     ER_BINLOG_STMT_MODE_AND_ROW_ENGINE = 1665, "HY000", "Cannot execute statement: impossible to write to binary log since BINLOG_FORMAT = STATEMENT and at least one table uses a storage engine limited to row-based logging.%s";
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = 1681, "HY000", "'%s' is deprecated and will be removed in a future release.";
     ER_WRONG_PERFSCHEMA_USAGE = 1683, "HY000", "Invalid performance_schema usage.";
     ER_DATA_OUT_OF_RANGE = 1690, "22003", "%s value is out of range in '%s'";
+    ER_VALUES_IS_NOT_INT_TYPE_ERROR = 1697, "HY000", "VALUES value for partition '%-.64s' must have type INT";
     ER_ACCESS_DENIED_NO_PASSWORD_ERROR = 1698, "28000", "Access denied for user '%-.48s'@'%-.64s'";
     ER_TRUNCATE_ILLEGAL_FK = 1701, "42000", "Cannot truncate a table referenced in a foreign key constraint (%.192s)";
     ER_MULTI_UPDATE_KEY_CONFLICT = 1706, "HY000", "Primary key/partition key update is not allowed since the table is updated both as '%-.192s' and '%-.192s'.";
@@ -629,6 +636,7 @@ error_codes! {
     ER_CHECK_CONSTRAINT_DUP_NAME = 3822, "HY000", "Duplicate check constraint name '%-.192s'.";
     ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN = 3823, "HY000", "Column '%-.192s' cannot be used in a check constraint '%-.192s': needed in a foreign key constraint '%-.192s' referential action.";
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%.64s' from %s to %s";
+    ER_DEPENDENT_BY_PARTITION_FUNC = 3855, "HY000", "Column '%s' has a partitioning function dependency and cannot be dropped or renamed.";
     ER_COLUMN_CHANGE_SIZE = 3886, "HY000", "Could not change column '%s' of table '%s'. The resulting size of index '%s' would exceed the max key length of %d bytes.";
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME = 3887, "HY000", "A capture group has an invalid name.";
     ER_DA_SSL_LIBRARY_ERROR = 3888, "HY000", "Failed to set up SSL because of the following SSL library error: %s";

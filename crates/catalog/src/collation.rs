@@ -12,6 +12,7 @@
 mod case;
 mod declared;
 mod matching;
+mod partition_hash;
 mod pattern;
 mod search;
 mod sort_key;

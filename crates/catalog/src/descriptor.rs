@@ -13,6 +13,7 @@
 
 mod binary;
 mod check;
+mod partitions;
 mod versions;
 mod view;
 
@@ -22,6 +23,7 @@ use palisade_base::{PageNo, SpaceId};
 
 pub use binary::{DescriptorError, FORMAT_VERSION};
 pub use check::{MAX_COLUMNS, MAX_INDEX_PARTS};
+pub use partitions::{MAX_PARTITIONS, PartitionDef, PartitionSet};
 pub use versions::{MAX_ROW_VERSIONS, RowVersions};
 pub use view::{ViewAlgorithm, ViewCheck, ViewDef};
 
@@ -279,13 +281,6 @@ pub struct ForeignKey {
     pub on_update: String,
 }
 
-/// A part of a table's rows, with a file of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PartitionDef {
-    /// The space (file) that holds it.
-    pub space: SpaceId,
-}
-
 /// All of a table, as plain data.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TableDef {
@@ -315,8 +310,8 @@ pub struct TableDef {
     pub options: Vec<(String, String)>,
     /// PARTITION BY clause as text.
     pub partitioning: Option<String>,
-    /// The parts that its rows are in; none before the engine has made them, and one of a table without
-    /// PARTITION BY.
+    /// The parts that its rows are in. Of a table without PARTITION BY that is one, or none before the engine
+    /// has made it.
     pub partitions: Vec<PartitionDef>,
     /// First AUTO_INCREMENT value to give, as of creation or ALTER.
     pub auto_increment: u64,

@@ -14,6 +14,7 @@
 //! | [`number`] | numbers as text, as MySQL reads and prints them |
 //! | [`histogram`] | how the values of a column are distributed |
 //! | [`json`] | validation and normalisation of JSON text |
+//! | [`partition_hash`] | the number by which PARTITION BY KEY chooses a partition |
 //! | `part` | parts of texts by places within them |
 //! | [`verbatim`] | values as bytes and back, for temporary files |
 //! | [`watch`] | long values in pieces, so that work over them can be ended |
@@ -33,6 +34,7 @@ pub mod json;
 pub mod key;
 pub mod number;
 mod part;
+pub mod partition_hash;
 pub mod row;
 pub mod store;
 pub mod temporal;
@@ -47,7 +49,9 @@ mod testing;
 pub use charset::Charset;
 pub use collation::{Collation, CollationId};
 pub use decimal::Decimal;
-pub use descriptor::{Column, Index, IndexPart, IndexTree, PartitionDef, Schema, Table, TableDef, ViewDef};
+pub use descriptor::{
+    Column, Index, IndexPart, IndexTree, PartitionDef, PartitionSet, Schema, Table, TableDef, ViewDef,
+};
 pub use row::RowView;
 pub use temporal::{Date, DateTime, Time, Timestamp, Zone};
 pub use types::SqlType;

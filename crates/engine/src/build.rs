@@ -15,12 +15,12 @@ use palisade_base::{Blocked, PageNo, TrxId};
 use palisade_btree::mtr::max_entry_change_bytes;
 use palisade_btree::{Direction, MOST_AHEAD, Mtr, ScanEnd, Tree, overflow};
 use palisade_buffer::Space;
-use palisade_catalog::{Index, IndexTree, RowView, TableDef, Value, key, row};
+use palisade_catalog::{Index, IndexTree, PartitionSet, RowView, TableDef, Value, key, row};
 use palisade_log::Log;
 use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, SecondaryHeader, UndoPtr};
 
 use crate::build_work::{BuildStage, BuildWork};
-use crate::ddl::RowMapper;
+use crate::ddl::{RowMapper, RowRouter};
 use crate::definition::in_place_of;
 use crate::engine::Engine;
 use crate::info::{self, LooseTree};
@@ -30,6 +30,17 @@ use crate::store::{How, ReadProgress, RowStore, is_external};
 use crate::table::{Partition, Table};
 use crate::temporary_table::TemporaryTable;
 use crate::{Attempt, Error};
+
+/// What becomes of rows that are copied into a table being built.
+pub(crate) struct Copying<'a, 'm, 'r> {
+    /// Makes a row of the new table; `None` if they stay as they are.
+    pub(crate) map: Option<&'a mut RowMapper<'m>>,
+    /// Says in which partition of the new table a row belongs ...
+    pub(crate) router: &'a mut RowRouter<'r>,
+    /// ... which is one of these.
+    pub(crate) to: &'a PartitionSet,
+    pub(crate) work: &'a BuildWork,
+}
 
 /// Bytes of entries sorted at once.
 const RUN_BYTES: usize = 32 << 20;
@@ -82,7 +93,7 @@ impl Engine {
                 def.indexes[*number].trees = ids.by_ref().take(partitions).collect();
             }
             palisade_catalog::Table::new(def.clone())?;
-            work.expect(new.len() as u64 * 2 * rows_of(&old));
+            work.expect(new.len() as u64 * 2 * rows_of(&old, &old.all_partitions()));
             let def = engine.build_indexes(&old, def, &new, &work)?;
             if !new.is_empty() {
                 work.begin(BuildStage::End);
@@ -135,7 +146,8 @@ impl Engine {
             }
             let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
             let new = Arc::new(new);
-            numbers.iter().try_for_each(|number| build_index(&self.log, &new, *number, work))
+            let all = new.all_partitions();
+            numbers.iter().try_for_each(|number| build_index(&self.log, &new, &all, *number, work))
         })();
         if built.is_err() {
             work.end();
@@ -160,13 +172,26 @@ impl Engine {
     }
 
     /// Writes all rows of a table, mapped, into a new one of definition `def`, which takes its place. `def` may have
-    /// another name (the lock then covers both).
+    /// another name (the lock then covers both). It has one partition; see
+    /// [`rebuild_partitioned_table`](Self::rebuild_partitioned_table).
     pub async fn rebuild_table(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
         name: &TableName,
         def: TableDef,
         map: &mut RowMapper<'_>,
+    ) -> Result<Arc<Table>, Error> {
+        self.rebuild_partitioned_table(lock, name, def, map, &mut |_| Ok(0)).await
+    }
+
+    /// The same of a table of several partitions: `router` says where a row of the new one belongs.
+    pub async fn rebuild_partitioned_table(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        def: TableDef,
+        map: &mut RowMapper<'_>,
+        router: &mut RowRouter<'_>,
     ) -> Result<Arc<Table>, Error> {
         let old = self.settled_table(lock, name)?;
         let to = TableName::new(&def.schema, &def.name);
@@ -179,16 +204,18 @@ impl Engine {
         let unborn = self.under(lock, move |engine| engine.make_table(def)).await?;
         let made = unborn.table();
         let work = lock.work().clone();
-        work.expect((made.indexes.len() as u64 * 2).saturating_sub(1) * rows_of(&old));
+        work.expect((made.indexes.len() as u64 * 2).saturating_sub(1) * rows_of(&old, &old.all_partitions()));
         work.begin(BuildStage::Read);
-        let copied = self.copy_rows(&old, &made, (map, &work)).await;
+        let mut copying = Copying { map: Some(map), router, to: unborn.made(), work: &work };
+        let copied = self.copy_rows((&old, &old.all_partitions()), &made, &mut copying).await;
         if copied.is_err() {
             work.end();
         }
         let highest = copied.map_err(|error| name_table(error, &old))?;
         self.under(lock, move |engine| {
             let mut indexes = 1..made.indexes.len();
-            let built = indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work));
+            let of = unborn.made();
+            let built = indexes.try_for_each(|number| build_index(&engine.log, &made, of, number, &work));
             if built.is_err() {
                 work.end();
             }
@@ -212,28 +239,32 @@ impl Engine {
         let auto_increment = old.table().auto_increment().max(def.auto_increment);
         let new = self.create_temporary_table(old.owner(), TableDef { auto_increment, ..def }).await?;
         let work = BuildWork::new(self.config.clock.clone());
-        let copied = self.copy_rows(old.table(), new.table(), (map, &work)).await;
+        let (one, router) = (PartitionSet::one(0), &mut |_: &RowView<'_>| Ok(0));
+        let mut copying = Copying { map: Some(map), router, to: &one, work: &work };
+        let copied = self.copy_rows((old.table(), &one), new.table(), &mut copying).await;
         let highest = copied.map_err(|error| name_table(error, old.table()))?;
         let (engine, made) = (self.clone(), new.table().clone());
         let built = move || {
             let mut indexes = 1..made.indexes.len();
-            indexes.try_for_each(|number| build_index(&engine.log, &made, number, &work))?;
+            indexes.try_for_each(|number| build_index(&engine.log, &made, &one, number, &work))?;
             count_on(&made, auto_increment, highest)
         };
         self.blocking(built).await.map_err(|error| name_table(error, old.table()))?;
         Ok(new)
     }
 
-    /// Gives the highest value of the AUTO_INCREMENT column.
-    async fn copy_rows(
+    /// Copies the rows of some partitions of `old` to partitions of `new`. Gives the highest value of the
+    /// AUTO_INCREMENT column, where rows are mapped.
+    pub(crate) async fn copy_rows(
         self: &Arc<Self>,
-        old: &Table,
+        (old, from): (&Table, &PartitionSet),
         new: &Arc<Table>,
-        (map, work): (&mut RowMapper<'_>, &BuildWork),
+        copying: &mut Copying<'_, '_, '_>,
     ) -> Result<u64, Error> {
         let mut highest = 0;
-        for partition in old.partitions() {
-            highest = highest.max(self.copy_partition(old, partition.tree(0), new, (&mut *map, work)).await?);
+        for number in from.iter() {
+            let tree = old.partition(number)?.tree(0);
+            highest = highest.max(self.copy_partition(old, tree, new, copying).await?);
         }
         Ok(highest)
     }
@@ -244,7 +275,7 @@ impl Engine {
         old: &Table,
         tree: &Tree,
         new: &Arc<Table>,
-        (map, work): (&mut RowMapper<'_>, &BuildWork),
+        copying: &mut Copying<'_, '_, '_>,
     ) -> Result<u64, Error> {
         let mut cursor = Cursor::new();
         let mut values = Vec::new();
@@ -255,6 +286,10 @@ impl Engine {
         while retry(|| cursor.next_leaf(tree)).await? {
             for number in 0..cursor.rows.len() {
                 let bytes = retry(|| cursor.row(tree, number)).await?;
+                let Some(map) = &mut copying.map else {
+                    self.insert_built(new, copying, &bytes).await?;
+                    continue;
+                };
                 let view = RowView::new(old, &bytes).map_err(|_| damaged_row(old))?;
                 values.clear();
                 map(&view, &mut values)?;
@@ -270,21 +305,32 @@ impl Engine {
                     retry(|| new.note_row_id(id)).await?;
                 }
                 let row = row::encode(new, &values).map_err(|error| Error::Definition(error.to_string()))?;
-                self.insert_built(new, &row).await?;
+                self.insert_built(new, copying, &row).await?;
             }
-            work.complete(cursor.rows.len() as u64);
+            copying.work.complete(cursor.rows.len() as u64);
             yield_now().await;
         }
         Ok(highest)
     }
 
-    /// Puts a row into the clustered tree of a table being built.
-    async fn insert_built(&self, table: &Arc<Table>, row: &[u8]) -> Result<(), Error> {
+    /// Puts a row into the clustered tree of the partition of a table being built where it belongs.
+    async fn insert_built(
+        &self,
+        table: &Arc<Table>,
+        copying: &mut Copying<'_, '_, '_>,
+        row: &[u8],
+    ) -> Result<(), Error> {
         let view = RowView::new(table, row).map_err(|_| damaged_row(table))?;
         let mut key = Vec::new();
         key::entry_key(table, 0, &view, &mut key).map_err(|_| damaged_row(table))?;
         let (mut flags, mut reference) = (0, None);
-        let tree = table.sole_partition().tree(0);
+        let partition = (copying.router)(&view)?;
+        if !copying.to.contains(partition) {
+            let what =
+                format!("a row of table '{}' belongs in partition {partition}, which is not new", table.name);
+            return Err(Error::Inconsistent(what));
+        }
+        let tree = table.partition(partition)?.tree(0);
         let space = tree.space();
         if is_external(space.page_size(), key.len(), row.len()) {
             flags = EXTERNAL;
@@ -359,9 +405,16 @@ fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<
     Ok(true)
 }
 
-/// Fills the empty trees of index `number` from the table's rows. Blocks.
-fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize, work: &BuildWork) -> Result<(), Error> {
-    for partition in table.partitions() {
+/// Fills the empty trees of index `number` in some partitions from their rows. Blocks.
+pub(crate) fn build_index(
+    log: &Arc<Log>,
+    table: &Arc<Table>,
+    partitions: &PartitionSet,
+    number: usize,
+    work: &BuildWork,
+) -> Result<(), Error> {
+    for partition in partitions.iter() {
+        let partition = table.partition(partition)?;
         let mut cursor = Cursor::new();
         let mut run = Run::default();
         work.begin(BuildStage::Read);
@@ -393,7 +446,7 @@ fn count_on(made: &Table, next: u64, highest: u64) -> Result<(), Error> {
 }
 
 /// A value of an AUTO_INCREMENT column as the counter sees it.
-fn counter_value(value: &Value) -> u64 {
+pub(crate) fn counter_value(value: &Value) -> u64 {
     match value {
         Value::Int(value) => u64::try_from(*value).unwrap_or(0),
         Value::UInt(value) => *value,
@@ -401,10 +454,11 @@ fn counter_value(value: &Value) -> u64 {
     }
 }
 
-/// About how many rows a table has.
-fn rows_of(table: &Table) -> u64 {
+/// About how many rows some partitions of a table have.
+pub(crate) fn rows_of(table: &Table, partitions: &PartitionSet) -> u64 {
     let of = |partition: &Partition| partition.tree(0).records_in_range(Bound::Unbounded, Bound::Unbounded);
-    table.partitions().iter().filter_map(|partition| of(partition).ok()).sum()
+    let there = partitions.iter().filter_map(|number| table.partitions().get(number));
+    there.filter_map(|partition| of(partition).ok()).sum()
 }
 
 /// Entries to be sorted.

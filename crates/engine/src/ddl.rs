@@ -21,6 +21,9 @@ use crate::views;
 /// Makes a row of the new definition from one of the old: pushes one value per new column, in SQL order.
 pub type RowMapper<'a> = dyn FnMut(&RowView<'_>, &mut Vec<Value>) -> Result<(), Error> + Send + 'a;
 
+/// Says in which partition of the new definition a row belongs, which is a row of that definition.
+pub type RowRouter<'a> = dyn FnMut(&RowView<'_>) -> Result<usize, Error> + Send + 'a;
+
 impl Engine {
     /// CREATE DATABASE.
     pub async fn create_schema(self: &Arc<Self>, schema: Schema) -> Result<(), Error> {
@@ -68,7 +71,8 @@ impl Engine {
     }
 
     /// CREATE TABLE. The engine chooses the clustered index
-    /// ([`choose_clustered_index`](TableDef::choose_clustered_index)) and fills in ids, space and roots.
+    /// ([`choose_clustered_index`](TableDef::choose_clustered_index)) and fills in ids, spaces and roots. A table
+    /// with PARTITION BY has the partitions that `def` names; without, it names none.
     pub async fn create_table(
         self: &Arc<Self>,
         lock: &ExclusiveLock,

@@ -12,7 +12,9 @@ use std::sync::atomic::Ordering;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_btree::alloc;
-use palisade_catalog::{IndexTree, PartitionDef, Schema, TableDef};
+use palisade_buffer::Space;
+use palisade_catalog::descriptor::MAX_PARTITIONS;
+use palisade_catalog::{IndexTree, PartitionDef, PartitionSet, Schema, TableDef};
 use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
@@ -24,7 +26,7 @@ use crate::open::create_tree;
 use crate::planted::{Planted, makes};
 use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
-use crate::{Attempt, Error, ForceRecovery, PageSinkKind, compression, definition_copy};
+use crate::{Attempt, Error, ForceRecovery, compression, definition_copy};
 
 /// A change of a stored row.
 pub(crate) enum RowEdit {
@@ -39,6 +41,27 @@ const DICTIONARY_RESERVE: u32 = 64;
 /// A new definition of a table that keeps its number and where its rows are.
 pub(crate) fn in_place_of(def: TableDef, old: &Table) -> TableDef {
     TableDef { id: old.id, partitions: old.partitions.clone(), created_us: old.created_us, ..def }
+}
+
+/// How many numbers the spaces and trees of some partitions of a table take.
+pub(crate) fn places_of(def: &TableDef, new: &PartitionSet) -> u64 {
+    (new.len() * (1 + def.indexes.len())) as u64
+}
+
+/// Gives the partitions `new` of a table numbers of spaces and trees, from `first` on. Each index gets a place
+/// for a tree in each partition, if it has not.
+pub(crate) fn place(def: &mut TableDef, new: &PartitionSet, first: u64) -> Result<(), Error> {
+    let count = def.partitions.len();
+    let none = IndexTree { id: 0, root: PageNo::NONE };
+    def.indexes.iter_mut().for_each(|index| index.trees.resize(count, none));
+    for (number, ids) in new.iter().zip((first..).step_by(1 + def.indexes.len())) {
+        let space = u32::try_from(ids).map_err(|_| Error::Definition("no space ids left".into()))?;
+        def.partitions[number].space = SpaceId(space);
+        for (index, id) in def.indexes.iter_mut().zip(ids + 1..) {
+            index.trees[number] = IndexTree { id, root: PageNo::NONE };
+        }
+    }
+    Ok(())
 }
 
 /// A table leaves the snapshot.
@@ -86,7 +109,8 @@ impl Engine {
         retry_blocking(|| self.ids.take(&self.log, system, count, Some))
     }
 
-    /// Makes file, space and trees of a new table, which is in no dictionary yet.
+    /// Makes files, spaces and trees of a new table, which is in no dictionary yet: a partition for each that
+    /// `def` names, one if it names none.
     pub(crate) fn make_table(self: &Arc<Self>, def: TableDef) -> Result<Unborn, Error> {
         self.make_table_for(def, false)
     }
@@ -101,35 +125,39 @@ impl Engine {
         if !def.indexes.first().is_some_and(|index| index.hidden) {
             def.choose_clustered_index();
         }
-        let first = self.new_ids(2 + def.indexes.len() as u64)?;
-        def.id = first;
-        let space =
-            SpaceId(u32::try_from(first + 1).map_err(|_| Error::Definition("no space ids left".into()))?);
-        def.partitions = vec![PartitionDef { space }];
-        def.created_us = self.config.clock.unix_micros();
-        for (index, id) in def.indexes.iter_mut().zip(first + 2..) {
-            index.trees = vec![IndexTree { id, root: PageNo::NONE }];
+        if def.partitions.is_empty() {
+            def.partitions.push(PartitionDef::default());
         }
+        let all = PartitionSet::all(def.partitions.len().min(MAX_PARTITIONS));
+        def.indexes.iter_mut().for_each(|index| index.trees.clear());
+        let first = self.new_ids(1 + places_of(&def, &all))?;
+        (def.id, def.created_us) = (first, self.config.clock.unix_micros());
+        place(&mut def, &all, first + 1)?;
         // Checked before anything is made of it.
         palisade_catalog::Table::new(def.clone())?;
         let name = def.name.clone();
-        let file = match self.sinks.kind_for(&def) {
-            PageSinkKind::InPlace => self.files.create_space(space).map(SpaceFile::in_place),
-            PageSinkKind::OutOfPlace => self.files.create_placed(space),
-        };
-        let made = match self.make_space(def.clone(), space, file) {
+        let made = match self.make_spaces(&mut def, &all) {
             // In place whatever was asked for: there is no room for the files of the other.
-            Err(Error::DiskFull) if frees_room => match self.files.create_space_from_reserve(space)? {
-                Some(file) => self.make_space(def, space, Ok(SpaceFile::in_place(file))),
-                None => Err(Error::DiskFull),
-            },
+            Err(Error::DiskFull) if frees_room && all.len() == 1 => {
+                let space = def.partitions[0].space;
+                match self.files.create_space_from_reserve(space)? {
+                    Some(file) => self.fill_spaces(&mut def, &all, Ok(vec![SpaceFile::in_place(file)])),
+                    None => Err(Error::DiskFull),
+                }
+            }
             outcome => outcome,
         };
-        let made = made.map_err(|error| match error {
+        let spaces = made.map_err(|error| match error {
             Error::DiskFull => Error::TableFull(name),
             other => other,
         })?;
-        Ok(Unborn { engine: self.clone(), table: Some(made) })
+        let runtime = Runtime::open(self.log.clone(), &spaces, def.auto_increment);
+        if runtime.is_err() {
+            self.remove_spaces(&def, &all)?;
+        }
+        let table = Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime?));
+        self.registry.add(table.id, table.trees());
+        Ok(Unborn::new(self, Arc::new(table), all))
     }
 
     /// Makes the file that is kept for truncating a table while the disk is full, if it is missing. Blocks.
@@ -142,39 +170,63 @@ impl Engine {
         }
     }
 
-    /// Makes a table of one partition, whose space gets this file.
-    fn make_space(
+    /// Makes files, spaces and trees of the partitions `new` of a table, which have their numbers. Gives the
+    /// spaces; `def` gets the roots. If one cannot be made, none is left.
+    pub(crate) fn make_spaces(
         &self,
-        mut def: TableDef,
-        space: SpaceId,
-        file: io::Result<SpaceFile>,
-    ) -> Result<Arc<Table>, Error> {
-        let made = file.map_err(Error::from).and_then(|file| self.format_table(&mut def, space, file));
-        match &made {
-            Ok(table) => self.registry.add(table.id, table.trees()),
-            Err(_) => {
-                self.pool.detach_space(space);
-                self.files.remove_space(space)?;
-                self.files.sync_spaces()?;
-                self.files.remove_map(space)?;
-            }
+        def: &mut TableDef,
+        new: &PartitionSet,
+    ) -> Result<Vec<Arc<Space>>, Error> {
+        let spaces = new.iter().map(|number| def.partitions[number].space);
+        let files = self.files.create_spaces(spaces, self.sinks.kind_for(def));
+        self.fill_spaces(def, new, files)
+    }
+
+    fn fill_spaces(
+        &self,
+        def: &mut TableDef,
+        new: &PartitionSet,
+        files: io::Result<Vec<SpaceFile>>,
+    ) -> Result<Vec<Arc<Space>>, Error> {
+        let made = files.map_err(Error::from).and_then(|files| {
+            let numbered = new.iter().zip(files);
+            numbered.map(|(number, file)| self.format_partition(def, number, file)).collect()
+        });
+        if made.is_err() {
+            self.remove_spaces(def, new)?;
         }
         made
     }
 
-    fn format_table(&self, def: &mut TableDef, space: SpaceId, file: SpaceFile) -> Result<Arc<Table>, Error> {
+    /// Removes the files of partitions that have not been used.
+    pub(crate) fn remove_spaces(&self, def: &TableDef, new: &PartitionSet) -> Result<(), Error> {
+        let spaces: Vec<_> = new.iter().map(|number| def.partitions[number].space).collect();
+        for space in &spaces {
+            self.pool.detach_space(*space);
+            self.files.remove_space(*space)?;
+        }
+        self.files.sync_spaces()?;
+        Ok(spaces.into_iter().try_for_each(|space| self.files.remove_map(space))?)
+    }
+
+    /// Makes the space of a partition of this file, with its trees.
+    fn format_partition(
+        &self,
+        def: &mut TableDef,
+        number: usize,
+        file: SpaceFile,
+    ) -> Result<Arc<Space>, Error> {
         compression::check_page_size(self.page_size(), def)?;
         if file.map.is_none() {
             compression::check_holes(&*file.pages, def)?;
         }
-        let space = self.sinks.create(&self.pool, space, file)?;
+        let space = self.sinks.create(&self.pool, def.partitions[number].space, file)?;
         compression::follow(&space, def);
         info::format(&self.log, &space)?;
-        for tree in def.indexes.iter_mut().flat_map(|index| &mut index.trees) {
+        for tree in def.indexes.iter_mut().map(|index| &mut index.trees[number]) {
             tree.root = create_tree(&self.log, &space, tree.id)?;
         }
-        let runtime = Runtime::open(self.log.clone(), &[space], def.auto_increment)?;
-        Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
+        Ok(space)
     }
 
     /// Removes what is left of a table that no dictionary names any more.
@@ -185,13 +237,19 @@ impl Engine {
     /// The same for many tables, whose names are made durable together. A file that cannot be removed does
     /// not keep the others: the first error is given when all have been tried.
     pub(crate) fn forget_tables(&self, tables: &[Arc<Table>]) -> Result<(), Error> {
-        for table in tables {
-            table.retire();
-            self.registry.remove(table.trees());
-        }
+        tables.iter().for_each(|table| table.retire());
+        let gone: Vec<_> = tables.iter().map(|table| (&**table, table.all_partitions())).collect();
+        self.forget_partitions(&gone)
+    }
+
+    /// The same of some partitions of tables.
+    pub(crate) fn forget_partitions(&self, gone: &[(&Table, PartitionSet)]) -> Result<(), Error> {
+        let partitions =
+            || gone.iter().flat_map(|(table, set)| set.iter().map(|number| &table.partitions()[number]));
+        partitions().for_each(|partition| self.registry.remove(partition.trees()));
         self.trx.wait_for_undo_users();
-        let (mut files, mut forgotten) = (Vec::with_capacity(tables.len()), Ok(()));
-        for space in tables.iter().flat_map(|table| table.spaces()) {
+        let (mut files, mut forgotten) = (Vec::new(), Ok(()));
+        for space in partitions().map(|partition| partition.space().id()) {
             let file = self.pool.space(space).map(|space| space.file().clone());
             self.pool.detach_space(space);
             match self.files.remove_space(space) {
@@ -277,9 +335,9 @@ impl Engine {
     fn write_copy(&self, schema: &Schema, table: &Table) -> Result<(), Error> {
         match table.runtime().is_usable() {
             true => {
-                let bytes = definition_copy::encode(schema, table.def());
-                let mut spaces = table.runtime().spaces().iter();
-                spaces.try_for_each(|space| definition_copy::write(&self.log, space, &bytes))
+                let spaces = table.runtime().spaces().iter();
+                let mut copies = spaces.zip(definition_copy::encode_all(schema, table.def()));
+                copies.try_for_each(|(space, bytes)| definition_copy::write(&self.log, space, &bytes))
             }
             false => Ok(()),
         }
@@ -303,13 +361,23 @@ impl Engine {
     }
 }
 
-/// A table that has been made and that no dictionary names yet: removed again when dropped so.
+/// Partitions of a table that have been made and that no dictionary names yet: removed again when dropped so.
 pub(crate) struct Unborn {
     engine: Arc<Engine>,
     table: Option<Arc<Table>>,
+    /// Which partitions of the table they are.
+    made: PartitionSet,
 }
 
 impl Unborn {
+    pub(crate) fn new(engine: &Arc<Engine>, table: Arc<Table>, made: PartitionSet) -> Unborn {
+        Unborn { engine: engine.clone(), table: Some(table), made }
+    }
+
+    pub(crate) fn made(&self) -> &PartitionSet {
+        &self.made
+    }
+
     pub(crate) fn table(&self) -> Arc<Table> {
         self.table.clone().expect("not born yet")
     }
@@ -327,10 +395,11 @@ impl Drop for Unborn {
             // The next open knows whether the dictionary names it.
             return;
         }
-        let engine = self.engine.clone();
+        let (engine, made) = (self.engine.clone(), std::mem::take(&mut self.made));
         self.engine.ddl.submit(move || {
-            // If it fails, the next open removes the file.
-            let _ = engine.forget_table(&table);
+            table.retire();
+            // If it fails, the next open removes the files.
+            let _ = engine.forget_partitions(&[(&*table, made)]);
         });
     }
 }

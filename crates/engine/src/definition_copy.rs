@@ -7,7 +7,11 @@
 //! @2056 the copy, if it is not in a chain: up to 14328 bytes
 //!
 //! the copy:  1 u32 | length of the schema u32 | the schema | the table's definition
+//! or:        2 u32 | the table's number u64
 //! ```
+//!
+//! The first partitions of a table have the whole copy, the others say of which table they are: a definition
+//! grows with the partitions, and all copies of it would grow with their square.
 //!
 //! The truth is the dictionary's row; this is a copy. It is written *before* the row is committed: a crash
 //! between the two leaves a definition that is newer than the rows, which can be read with it (a column with
@@ -41,13 +45,43 @@ pub(crate) const INLINE: usize = LENGTH + 8;
 pub(crate) const fn max_inline(size: PageSize) -> usize {
     size.bytes() - INLINE
 }
-/// What a copy begins with.
-const FORMAT: u32 = 1;
+/// What a whole copy begins with.
+const WHOLE: u32 = 1;
+/// What names the table only.
+const REFERENCE: u32 = 2;
+/// Partitions of a table that have the whole copy, the first of them.
+const WHOLE_COPIES: usize = 8;
 
-/// The bytes of a copy.
-pub(crate) fn encode(schema: &Schema, table: &TableDef) -> Vec<u8> {
+/// What a file says of its table.
+#[derive(Debug, PartialEq)]
+pub(crate) enum DefinitionCopy {
+    /// The schema, and the definition.
+    Whole(Box<(Schema, TableDef)>),
+    /// The table's number; other files have the definition.
+    Reference(u64),
+}
+
+impl DefinitionCopy {
+    /// What the file of partition `number` says of its table.
+    pub(crate) fn of(schema: &Schema, table: &TableDef, number: usize) -> DefinitionCopy {
+        match number < WHOLE_COPIES {
+            true => DefinitionCopy::Whole(Box::new((schema.clone(), table.clone()))),
+            false => DefinitionCopy::Reference(table.id),
+        }
+    }
+}
+
+/// The bytes of what the file of each partition of a table says of it.
+pub(crate) fn encode_all(schema: &Schema, table: &TableDef) -> impl Iterator<Item = Vec<u8>> {
+    let whole = encode(schema, table);
+    let reference = [&REFERENCE.to_le_bytes()[..], &table.id.to_le_bytes()].concat();
+    let of = move |number| if number < WHOLE_COPIES { whole.clone() } else { reference.clone() };
+    (0..table.partitions.len()).map(of)
+}
+
+fn encode(schema: &Schema, table: &TableDef) -> Vec<u8> {
     let schema = schema.to_bytes();
-    let mut bytes = FORMAT.to_le_bytes().to_vec();
+    let mut bytes = WHOLE.to_le_bytes().to_vec();
     bytes.extend_from_slice(&(schema.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&schema);
     bytes.extend_from_slice(&table.to_bytes());
@@ -55,15 +89,21 @@ pub(crate) fn encode(schema: &Schema, table: &TableDef) -> Vec<u8> {
 }
 
 /// Takes a copy apart.
-pub(crate) fn decode(bytes: &[u8]) -> Result<(Schema, TableDef), Error> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<DefinitionCopy, Error> {
     let wrong = || Error::Inconsistent("the copy of a definition makes no sense".to_owned());
     let (format, rest) = bytes.split_first_chunk::<4>().ok_or_else(wrong)?;
-    let (len, rest) = rest.split_first_chunk::<4>().ok_or_else(wrong)?;
-    if u32::from_le_bytes(*format) != FORMAT {
-        return Err(wrong());
+    match u32::from_le_bytes(*format) {
+        WHOLE => {}
+        REFERENCE => {
+            let id = rest.try_into().map_err(|_| wrong())?;
+            return Ok(DefinitionCopy::Reference(u64::from_le_bytes(id)));
+        }
+        _ => return Err(wrong()),
     }
+    let (len, rest) = rest.split_first_chunk::<4>().ok_or_else(wrong)?;
     let (schema, table) = rest.split_at_checked(u32::from_le_bytes(*len) as usize).ok_or_else(wrong)?;
-    Ok((Schema::from_bytes(schema)?, TableDef::from_bytes(table)?))
+    let both = (Schema::from_bytes(schema)?, TableDef::from_bytes(table)?);
+    Ok(DefinitionCopy::Whole(Box::new(both)))
 }
 
 /// Where a space's copy is: its length, and its chain's first page.
@@ -191,6 +231,21 @@ mod tests {
             let links = if len > most { len.div_ceil(chunk) } else { 0 };
             assert_eq!(usage() as usize, before as usize + links, "{len} bytes");
             assert_eq!(pages(space).unwrap().len(), links);
+        }
+    }
+
+    #[test]
+    fn the_first_partitions_have_the_whole_copy() {
+        let engine = open(&memory());
+        create_schema(&engine);
+        let names: Vec<_> = (0..WHOLE_COPIES + 2).map(|number| format!("p{number}")).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let table = create_table(&engine, partitioned("t", &names));
+        for (number, partition) in table.partitions().iter().enumerate() {
+            let found = decode(&read(partition.space()).unwrap().unwrap()).unwrap();
+            let schema = engine.dictionary().schema("test").unwrap().clone();
+            assert_eq!(found, DefinitionCopy::of(&schema, table.def(), number));
+            assert_eq!(found == DefinitionCopy::Reference(table.id), number >= WHOLE_COPIES);
         }
     }
 

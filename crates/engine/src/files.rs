@@ -5,7 +5,7 @@
 //! doublewrite.0     pages that are being written, unless innodb_doublewrite_dir says where else
 //! ib_buffer_pool     pages that were in memory at the last shutdown; see `pool_dump`
 //! #log/              the redo log
-//! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
+//! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each, or a partition of one
 //!        000002.map  where its pages are, of a table that is written out of place
 //!        reserve     room for the new file of a table that is truncated while the disk is full
 //! tmp/               temporary files of statements
@@ -20,7 +20,7 @@ use palisade_buffer::{PageSize, page};
 use palisade_io::{File, FileSystem, OpenMode, Syncing};
 
 use crate::planted::{Planted, makes};
-use crate::{Error, FlushMethod};
+use crate::{Error, FlushMethod, PageSinkKind};
 
 /// The file that makes a directory a data directory.
 const MARKER: &str = "palisade.data";
@@ -226,25 +226,37 @@ impl Files {
 
     /// Creates a space's file, durably. A map of that name is what a crash has left, and goes.
     pub(crate) fn create_space(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
-        self.remove_map(space)?;
-        self.create_pages(space)
+        let files = self.create_spaces(std::iter::once(space), PageSinkKind::InPlace)?;
+        let pages = files.into_iter().next().map(|file| file.pages);
+        pages.ok_or_else(|| io::Error::other("a file that was created is not there"))
     }
 
     fn create_pages(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
-        let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
-        if !makes(Planted::NewNamesAreNotSynced) {
-            self.fs.sync_dir(&self.spaces_dir())?;
-        }
-        Ok(file)
+        self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))
     }
 
-    /// Creates both files of a space that is written out of place, durably. What a crash leaves of them until
-    /// then is of no table.
-    pub(crate) fn create_placed(&self, space: SpaceId) -> io::Result<SpaceFile> {
-        self.remove_map(space)?;
-        let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
-        let pages = self.leaving_contents(space, self.create_pages(space)?)?;
-        Ok(SpaceFile { pages, map: Some(map) })
+    /// Creates the files of some spaces, durably. What a crash leaves of them until then is of no table.
+    pub(crate) fn create_spaces(
+        &self,
+        spaces: impl Iterator<Item = SpaceId>,
+        kind: PageSinkKind,
+    ) -> io::Result<Vec<SpaceFile>> {
+        let create = |space| {
+            self.remove_map(space)?;
+            Ok(match kind {
+                PageSinkKind::InPlace => SpaceFile::in_place(self.create_pages(space)?),
+                PageSinkKind::OutOfPlace => {
+                    let map = self.fs.open(&self.map_path(space), self.mode(OpenMode::CREATE_NEW))?;
+                    let pages = self.leaving_contents(space, self.create_pages(space)?)?;
+                    SpaceFile { pages, map: Some(map) }
+                }
+            })
+        };
+        let files = spaces.map(create).collect::<io::Result<Vec<_>>>()?;
+        if !makes(Planted::NewNamesAreNotSynced) {
+            self.sync_spaces()?;
+        }
+        Ok(files)
     }
 
     /// The pages of a space that is written out of place. Where the log's flush covers the file, what

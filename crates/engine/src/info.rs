@@ -188,6 +188,11 @@ pub(crate) fn write(log: &Arc<Log>, space: &Space, field: Field, value: u64) -> 
     write_with(log, space, field, |_| Some(value)).map(|_| ())
 }
 
+/// Makes sure that a number is not below `least`. Waits for: the page, log credit.
+pub(crate) fn raise(log: &Arc<Log>, space: &Space, field: Field, least: u64) -> Attempt<()> {
+    write_with(log, space, field, |old| (old < least).then_some(least)).map(|_| ())
+}
+
 /// Replaces a number by `next` of it, unless that is `None`. Gives the new one.
 fn write_with(
     log: &Arc<Log>,
@@ -223,6 +228,11 @@ impl Counter {
     /// A counter of which nothing is known on disk.
     pub(crate) fn at(field: Field, next: u64) -> Self {
         Counter { field, next: AtomicU64::new(next), limit: AtomicU64::new(next) }
+    }
+
+    /// The same counter on the page of another space, which may have less than this.
+    pub(crate) fn moved(&self) -> Self {
+        Counter { field: self.field, next: AtomicU64::new(self.next()), limit: AtomicU64::new(0) }
     }
 
     /// The number that would be given next.

@@ -118,12 +118,14 @@ mod missing;
 mod open;
 mod open_files;
 mod planted;
+mod point_read;
 mod pool_dump;
 pub mod pool_view;
 mod purge_lag;
 mod reader;
 mod rebuild;
 mod removal;
+mod repartition;
 mod row_lock_wait;
 mod row_locks;
 mod rows;
@@ -131,6 +133,7 @@ mod sample;
 pub mod scan;
 mod shown_metrics;
 mod sinks;
+mod stamp;
 pub mod statistics;
 mod store;
 pub mod table;
@@ -150,7 +153,7 @@ pub use config::{
     AutoIncrementLockMode, DoublewriteMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery,
     LogWriterThreads, MAX_UNDO_KEPT, PageSinkKind,
 };
-pub use ddl::RowMapper;
+pub use ddl::{RowMapper, RowRouter};
 pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
 pub use engine::{
@@ -167,6 +170,7 @@ pub use palisade_buffer::{
 pub use palisade_io::counts::{FileUse, FileWork};
 pub use palisade_log::{FileRange, WorkerInbox};
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
+pub use point_read::RowBuf;
 pub use pool_dump::PoolTransfer;
 pub use row_lock_wait::RowLockWait;
 pub use row_locks::RowLock;
@@ -174,13 +178,13 @@ pub use sample::TableSample;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use shown_metrics::RowCounts;
 pub use sinks::PageSinkStatus;
-pub use statistics::TableStatistics;
+pub use stamp::RowStamp;
+pub use statistics::{PartitionStatistics, TableStatistics};
 pub use table::Table;
 pub use temporary::{Block, BlockPlace, TemporaryFile, Transfer};
 pub use temporary_table::TemporaryTable;
 pub use transaction::{
-    AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
-    UpdateOutcome,
+    AccessMode, IsolationLevel, LockMode, ReadMode, Savepoint, Traits, Transaction, UpdateOutcome,
 };
 pub use usage::{AccessCounts, RowAccess, TableAccess, TableUsage, past_uses};
 pub use xa::{XaBranch, XaEnd, Xid};

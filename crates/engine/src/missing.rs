@@ -140,7 +140,7 @@ mod tests {
         let t = create_table(&engine, definition("t"));
         let mut client = Client::new(&engine, &t);
         let mut lost = t.def().clone();
-        lost.partitions = vec![PartitionDef { space: SpaceId(99) }];
+        lost.partitions = vec![PartitionDef::sole(SpaceId(99))];
         let mut id = 0;
         let mut checkpoint = || {
             for _ in 0..20 {

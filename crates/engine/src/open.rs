@@ -630,23 +630,22 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     check_placed(&def)?;
-    let (mut spaces, mut damaged) = (Vec::new(), None);
-    for id in def.spaces() {
+    let (mut spaces, mut damaged) = (Vec::new(), Vec::new());
+    for (number, id) in def.spaces().enumerate() {
         let (space, damage) = open_partition(base, id, &def)?;
         spaces.push(space);
-        damaged = damaged.or_else(|| Some((id, damage?)));
+        damaged.extend(damage.map(|damage| (number, damage)));
     }
-    let first = spaces[0].id();
-    let opened = match damaged {
-        Some(damaged) => Err(damaged),
-        None => match Runtime::open(base.log.clone(), &spaces, def.auto_increment) {
+    let opened = match damaged.is_empty() {
+        false => Err(damaged),
+        true => match Runtime::open(base.log.clone(), &spaces, def.auto_increment) {
             Ok(runtime) => Ok(runtime),
-            Err(error) => Err((first, damage_of(error)?)),
+            Err(error) => Err(vec![(0, damage_of(error)?)]),
         },
     };
     let runtime = match opened {
         Ok(runtime) => runtime,
-        Err((id, damage)) => damaged_runtime(base, &def, spaces, (id, damage)),
+        Err(damaged) => damaged_runtime(base, &def, spaces, damaged),
     };
     Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
 }
@@ -655,7 +654,10 @@ fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
 pub(crate) fn check_placed(def: &TableDef) -> Result<(), Error> {
     let (schema, name) = (&def.schema, &def.name);
     match def.partitions.len() {
-        2.. => Err(Error::LaterVersion(format!("table `{schema}`.`{name}` has several partitions"))),
+        2.. if !def.is_partitioned() => {
+            let what = format!("table `{schema}`.`{name}` has several partitions, and nothing says of what");
+            Err(Error::LaterVersion(what))
+        }
         _ if def.is_placed() => Ok(()),
         _ => Err(Error::Inconsistent(format!("nothing says where table `{schema}`.`{name}` is"))),
     }
@@ -692,24 +694,26 @@ fn damage_of(error: Error) -> Result<Damage, Error> {
     }
 }
 
-/// Reports what is wrong with one of the spaces of a table, which is opened all the same.
+/// Reports what is wrong with spaces of a table, which is opened all the same.
 fn damaged_runtime(
     base: &Base,
     def: &TableDef,
     spaces: Vec<Arc<Space>>,
-    (space, damage): (SpaceId, Damage),
+    damage: Vec<(usize, Damage)>,
 ) -> Runtime {
-    let what = match &damage {
-        Damage::Missing => "is missing".to_owned(),
-        Damage::Unreadable(error) => format!("is damaged: {error}"),
-    };
-    let path = base.files.space_path(space);
     let changes_nothing = base.config.force_recovery.is_on();
-    let can = match changes_nothing && matches!(damage, Damage::Unreadable(_)) {
-        true => "can only be read",
-        false => "cannot be used",
-    };
-    tracing::error!("table `{}`.`{}` {can}: its file {} {what}", def.schema, def.name, path.display());
+    for (number, damage) in &damage {
+        let what = match damage {
+            Damage::Missing => "is missing".to_owned(),
+            Damage::Unreadable(error) => format!("is damaged: {error}"),
+        };
+        let path = base.files.space_path(def.partitions[*number].space);
+        let can = match changes_nothing && matches!(damage, Damage::Unreadable(_)) {
+            true => "can only be read",
+            false => "cannot be used",
+        };
+        tracing::error!("table `{}`.`{}` {can}: its file {} {what}", def.schema, def.name, path.display());
+    }
     Runtime::damaged(base.log.clone(), spaces, damage, changes_nothing)
 }
 

@@ -20,7 +20,7 @@ use crate::Attempt;
 use crate::metadata::{Use, WRITES};
 use crate::scan::{Bound, KeyRange};
 use crate::store::How;
-use crate::table::Table;
+use crate::table::{Partition, Table};
 use crate::transaction::{AccessMode, ReadMode, Transaction};
 
 impl Transaction {
@@ -43,7 +43,8 @@ impl Transaction {
     }
 
     /// Divides a range of an index into about `parts` parts of about the same number of leaves, in order of
-    /// their keys. Waits for: inner pages to be read.
+    /// their keys. Of a table with several partitions each part is a range of keys in all of them. Waits for:
+    /// inner pages to be read.
     pub fn divide(
         &mut self,
         table: &Arc<Table>,
@@ -52,9 +53,22 @@ impl Transaction {
         parts: usize,
     ) -> Attempt<Vec<KeyRange>> {
         self.use_table_for(table, Use::Read)?;
-        let tree = table.sole_partition().tree(index);
-        let dividers =
-            tree.dividers(range.lower.as_ops(), range.upper.as_ops(), parts).map_err(Blocked::up)?;
+        let (from, to) = (range.lower.as_ops(), range.upper.as_ops());
+        let of = |partition: &Partition| partition.tree(index).dividers(from, to, parts);
+        let dividers = match table.partitions() {
+            [only] => of(only).map_err(Blocked::up)?,
+            several => {
+                let mut all = Vec::new();
+                for partition in several {
+                    all.extend(of(partition).map_err(Blocked::up)?);
+                }
+                all.sort_unstable();
+                all.dedup();
+                // Each partition has about as many as were asked for.
+                let step = (all.len() + 1).div_ceil(parts.max(1));
+                all.into_iter().skip(step - 1).step_by(step).collect()
+            }
+        };
         let KeyRange { mut lower, upper } = range;
         let mut divided = Vec::with_capacity(dividers.len() + 1);
         for key in dividers {

@@ -8,12 +8,13 @@
 //! What comes back: every table whose file and copy can be read, and the schemas of these. What does not:
 //! schemas without tables; views, which have no files; a change of a schema's default that no start has
 //! followed. A file without a readable copy is set aside, too, because a file that the dictionary does not
-//! name is removed as a leftover. Of two files of one name - the server was stopped in the middle of an ALTER
-//! - the younger table counts.
+//! name is removed as a leftover. Of two files of one name (the server was stopped in the middle of an ALTER)
+//! the younger table counts. The files of several partitions have a copy each: where one of them is lost, the
+//! others say so, and the table is there but for that file.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
@@ -23,11 +24,12 @@ use palisade_buffer::Space;
 use palisade_catalog::{Schema, TableDef};
 use palisade_txn::undo::segment::UNDO_SPACE;
 
+use crate::Error;
 use crate::build::insert_built_row;
+use crate::definition_copy::{self, DefinitionCopy};
 use crate::dictionary::{DICTIONARY_INDEX, schema_key, table_key};
 use crate::info::{self, Field};
 use crate::open::{Base, FIRST_ID, SYSTEM_SPACE, check_placed, create_tree};
-use crate::{Error, definition_copy};
 
 /// What was made.
 pub(crate) struct Rebuilt {
@@ -67,8 +69,7 @@ pub(crate) fn dictionary(base: &Base) -> Result<Rebuilt, Error> {
 
 /// What the tables' files say of themselves.
 fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
-    let mut schemas = BTreeMap::new();
-    let mut tables: BTreeMap<(String, String), TableDef> = BTreeMap::new();
+    let (mut copies, mut readable, mut referring) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
     for id in base.files.list_spaces()? {
         if id == SYSTEM_SPACE || id == UNDO_SPACE {
             continue;
@@ -78,16 +79,21 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
         let found = space.as_deref().map_or(Ok(None), definition_copy::read);
         let found = found.and_then(|bytes| bytes.as_deref().map(definition_copy::decode).transpose());
         let found = found.and_then(|found| {
-            found.iter().try_for_each(|(_, table)| check_placed(table))?;
+            if let Some(DefinitionCopy::Whole(whole)) = &found {
+                check_placed(&whole.1)?;
+            }
             Ok(found)
         });
         match found {
-            Ok(Some((schema, table))) if names(&table, id) && schema.name == table.schema => {
-                let name = (table.schema.clone(), table.name.clone());
-                if tables.get(&name).is_none_or(|other| other.id < table.id) {
-                    schemas.insert(schema.name.clone(), schema);
-                    tables.insert(name, table);
-                }
+            Ok(Some(DefinitionCopy::Whole(whole)))
+                if names(&whole.1, id) && whole.0.name == whole.1.schema =>
+            {
+                readable.insert(id);
+                copies.push(*whole);
+                continue;
+            }
+            Ok(Some(DefinitionCopy::Reference(table))) => {
+                referring.insert(id, table);
                 continue;
             }
             // A server of that version can read it: nothing is set aside.
@@ -100,10 +106,39 @@ fn collect(base: &Base) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
         base.pool.detach_space(id);
         base.files.set_aside(id)?;
     }
-    let (schemas, tables): (Vec<_>, Vec<_>) =
-        (schemas.into_values().collect(), tables.into_values().collect());
+    // A file that was of another table when it was written says nothing of this one.
+    let is_of = |(space, table): (&SpaceId, &u64)| {
+        copies
+            .iter()
+            .any(|(_, def): &(Schema, TableDef)| def.id == *table && names(def, *space))
+            .then_some(*space)
+    };
+    readable.extend(referring.iter().filter_map(is_of));
+    let (schemas, tables) = choose(copies, &readable);
     set_doubles_aside(base, &tables)?;
     Ok((schemas, tables))
+}
+
+/// Which of the definitions that were found count, of those that have a name or a file in common. Those whose
+/// files are all there come first, then the younger tables, then the ones of a table that have the youngest
+/// file: the server was stopped while the partitions of that table changed.
+fn choose(mut copies: Vec<(Schema, TableDef)>, readable: &BTreeSet<SpaceId>) -> (Vec<Schema>, Vec<TableDef>) {
+    let is_whole = |table: &TableDef| table.spaces().all(|space| readable.contains(&space));
+    let rank = |table: &TableDef| (is_whole(table), table.id, table.spaces().max());
+    copies.sort_by_key(|(_, table)| std::cmp::Reverse(rank(table)));
+    let mut schemas = BTreeMap::new();
+    let mut tables: BTreeMap<(String, String), TableDef> = BTreeMap::new();
+    let mut owned = BTreeSet::new();
+    for (schema, table) in copies {
+        let name = (table.schema.clone(), table.name.clone());
+        if tables.contains_key(&name) || table.spaces().any(|space| owned.contains(&space)) {
+            continue;
+        }
+        owned.extend(table.spaces());
+        schemas.insert(schema.name.clone(), schema);
+        tables.insert(name, table);
+    }
+    (schemas.into_values().collect(), tables.into_values().collect())
 }
 
 /// Whether a table says that the space is one of its own.

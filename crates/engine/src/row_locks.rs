@@ -20,6 +20,8 @@ pub struct RowLock {
     pub table: Option<Arc<Table>>,
     /// Number of the index in the table.
     pub index: usize,
+    /// Number of the partition in the table.
+    pub partition: usize,
     /// Whether it is the lock of the table's AUTO_INCREMENT counter, and not of an index.
     pub is_counter: bool,
     /// What of it: the key of a row, or of an entry; or a range of them.
@@ -61,7 +63,10 @@ impl Engine {
 }
 
 /// Which index or counter the lock table's numbers stand for.
-pub(crate) struct Named(HashMap<u64, (Arc<Table>, Option<usize>)>);
+pub(crate) struct Named(HashMap<u64, (Arc<Table>, Option<TreePlace>)>);
+
+/// The numbers of a tree's index and partition.
+type TreePlace = (usize, usize);
 
 impl Named {
     /// Those that are `wanted`.
@@ -69,8 +74,10 @@ impl Named {
         let mut tables = HashMap::new();
         for table in dictionary.all_tables() {
             let numbered = table.indexes.iter().enumerate();
-            let trees = numbered
-                .flat_map(|(number, index)| index.trees.iter().map(move |tree| (tree.id, Some(number))));
+            let trees = numbered.flat_map(|(number, index)| {
+                let of = index.trees.iter().enumerate();
+                of.map(move |(partition, tree)| (tree.id, Some((number, partition))))
+            });
             for (id, number) in trees.chain([(table.id, None)]).filter(|(id, _)| wanted(*id)) {
                 tables.insert(id, (table.clone(), number));
             }
@@ -88,12 +95,14 @@ impl Named {
         granted: bool,
     ) -> RowLock {
         let known = self.0.get(&index);
+        let place = known.and_then(|(_, place)| *place);
         RowLock {
             session: session.0,
             transaction: (id != TrxId::NONE).then_some(id),
             table: known.map(|(table, _)| table.clone()),
-            index: known.and_then(|(_, number)| *number).unwrap_or(0),
-            is_counter: known.is_some_and(|(_, number)| number.is_none()),
+            index: place.map_or(0, |(index, _)| index),
+            partition: place.map_or(0, |(_, partition)| partition),
+            is_counter: known.is_some() && place.is_none(),
             what,
             mode,
             granted,

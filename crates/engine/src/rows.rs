@@ -12,9 +12,10 @@ use palisade_catalog::{RowView, key};
 use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint, Stamp, Trx};
 
 use crate::metadata::Use;
+use crate::stamp::RowStamp;
 use crate::store::{ChainProgress, RowStore, is_external, write_chain};
 use crate::table::{Partition, SYSTEM_ROWS_DELETED, SYSTEM_ROWS_INSERTED, SYSTEM_ROWS_UPDATED, Table};
-use crate::transaction::{RowStamp, Transaction, UpdateOutcome};
+use crate::transaction::{Transaction, UpdateOutcome};
 use crate::unlogged::RowEdit;
 use crate::{Attempt, Error};
 
@@ -71,8 +72,10 @@ pub(crate) const PURGE: f64 = 0.85;
 struct Operation<'a> {
     trx: &'a mut Trx,
     table: &'a Table,
-    /// Where the row is.
-    partition: &'a Partition,
+    /// Where the row is that is changed or deleted.
+    from: &'a Partition,
+    /// Where the new one belongs.
+    to: &'a Partition,
     done: &'a mut usize,
     chain: &'a mut ChainProgress,
     buffers: &'a mut Buffers,
@@ -82,12 +85,20 @@ struct Operation<'a> {
 
 impl Transaction {
     /// Inserts a row (encoded by [`palisade_catalog::row`]) and its entries in all indexes. On
-    /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`].
+    /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`]. For a
+    /// table without PARTITION BY; see [`insert_into`](Self::insert_into).
     pub fn insert(&mut self, table: &Arc<Table>, row: &[u8]) -> Attempt<()> {
+        self.insert_into(table, 0, row)
+    }
+
+    /// The same into the partition of this number. Duplicates are looked for in that partition: a unique key
+    /// has all columns that say where a row belongs.
+    pub fn insert_into(&mut self, table: &Arc<Table>, partition: usize, row: &[u8]) -> Attempt<()> {
         if table.is_temporary() {
             return self.change_unlogged(table, RowEdit::Insert(row)).map(drop);
         }
-        let outcome = self.row_operation(table, GROWTH, |operation| operation.insert(row))?;
+        let place = (partition, partition);
+        let outcome = self.row_operation(table, place, GROWTH, |operation| operation.insert(row))?;
         assert!(outcome == UpdateOutcome::Done, "an insert expects no version");
         if table.is_system() {
             SYSTEM_ROWS_INSERTED.increment();
@@ -95,7 +106,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Replaces the row that was read as `old` with `stamp` by `new`. If the primary key changes, the row moves.
+    /// Replaces the row that was read as `old` with `stamp` by `new`. If the primary key changes, the row moves
+    /// in its partition.
     pub fn update(
         &mut self,
         table: &Arc<Table>,
@@ -103,11 +115,25 @@ impl Transaction {
         old: &[u8],
         new: &[u8],
     ) -> Attempt<UpdateOutcome> {
+        self.update_into(table, stamp, old, new, stamp.partition())
+    }
+
+    /// The same of a row that belongs into the partition of this number now. If it was in another one, it is
+    /// deleted there and inserted here, with its entries in all indexes.
+    pub fn update_into(
+        &mut self,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+        old: &[u8],
+        new: &[u8],
+        partition: usize,
+    ) -> Attempt<UpdateOutcome> {
         if table.is_temporary() {
             return self.change_unlogged(table, RowEdit::Update { stamp: stamp.into(), old, new });
         }
+        let place = (stamp.partition(), partition);
         let outcome =
-            self.row_operation(table, GROWTH, |operation| operation.update(stamp.into(), old, new))?;
+            self.row_operation(table, place, GROWTH, |operation| operation.update(stamp.into(), old, new))?;
         if table.is_system() && outcome == UpdateOutcome::Done {
             SYSTEM_ROWS_UPDATED.increment();
         }
@@ -119,18 +145,22 @@ impl Transaction {
         if table.is_temporary() {
             return self.change_unlogged(table, RowEdit::Delete { stamp: stamp.into(), old });
         }
-        let outcome = self.row_operation(table, DELETES, |operation| operation.delete(stamp.into(), old))?;
+        let place = (stamp.partition(), stamp.partition());
+        let outcome =
+            self.row_operation(table, place, DELETES, |operation| operation.delete(stamp.into(), old))?;
         if table.is_system() && outcome == UpdateOutcome::Done {
             SYSTEM_ROWS_DELETED.increment();
         }
         Ok(outcome)
     }
 
-    /// Carries out an operation; on a disk that is too full for pages, only up to a `pressure` of
+    /// Carries out an operation on a row that is in one partition and belongs into another, or the same; on a
+    /// disk that is too full for pages, only up to a `pressure` of
     /// [`BufferPool::full_disk_pressure`](palisade_buffer::BufferPool::full_disk_pressure).
     fn row_operation(
         &mut self,
         table: &Arc<Table>,
+        (from, to): (usize, usize),
         pressure: f64,
         run: impl FnOnce(&mut Operation<'_>) -> Steps,
     ) -> Steps {
@@ -139,12 +169,12 @@ impl Transaction {
         if self.work.failure.is_some() {
             return self.undo_operation(table);
         }
+        let (from, to) = (table.partition(from)?, table.partition(to)?);
         let is_full = self.engine().pool.full_disk_pressure().is_some_and(|used| used > pressure);
         let (trx, work) = self.parts();
         let start = *work.start.get_or_insert_with(|| trx.savepoint());
         let RowWork { done, chain, buffers, .. } = work;
-        let partition = table.sole_partition();
-        let mut operation = Operation { trx, table, partition, done, chain, buffers, next: 0 };
+        let mut operation = Operation { trx, table, from, to, done, chain, buffers, next: 0 };
         let outcome = match is_full {
             true => Err(Error::DiskFull.into()),
             false => run(&mut operation),
@@ -262,7 +292,8 @@ impl Operation<'_> {
         let (old_view, new_view) = (view(self.table, old)?, view(self.table, new)?);
         self.put_key(0, &old_view, Version::Old)?;
         self.put_key(0, &new_view, Version::New)?;
-        let moves = self.buffers.old_key != self.buffers.new_key;
+        let leaves = !std::ptr::eq(self.from, self.to);
+        let moves = leaves || self.buffers.old_key != self.buffers.new_key;
         let outcome = match moves {
             true => self.move_row(stamp, old, new)?,
             false => self.update_row(stamp, old, new)?,
@@ -273,7 +304,7 @@ impl Operation<'_> {
         for index in 1..self.table.indexes.len() {
             self.put_key(index, &old_view, Version::Old)?;
             self.put_key(index, &new_view, Version::New)?;
-            if self.buffers.old_key != self.buffers.new_key {
+            if leaves || self.buffers.old_key != self.buffers.new_key {
                 self.delete_entry(index)?;
                 self.insert_entry(index)?;
             } else if self.buffers.old_payload != self.buffers.new_payload {
@@ -301,7 +332,7 @@ impl Operation<'_> {
 
     /// Writes `row` off its leaf if it is too long for `key_len` more bytes. Gives flags and what the leaf gets instead.
     fn place_row(&mut self, key_len: usize, row: &[u8]) -> Attempt<(u8, Option<[u8; 8]>)> {
-        let space = self.partition.space();
+        let space = self.to.space();
         if !is_external(space.page_size(), key_len, row.len()) {
             return Ok((0, None));
         }
@@ -311,11 +342,11 @@ impl Operation<'_> {
 
     /// The chain of the old version, which the change releases.
     fn released(&mut self, stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {
-        let space = self.partition.space();
+        let space = self.from.space();
         if !is_external(space.page_size(), self.buffers.old_key.len(), old.len()) {
             return Ok(None);
         }
-        let chain = RowStore::new(self.partition.tree(0)).chain_of(&self.buffers.old_key, stamp)?;
+        let chain = RowStore::new(self.from.tree(0)).chain_of(&self.buffers.old_key, stamp)?;
         Ok(chain.map(|first| (space.id(), first)))
     }
 
@@ -326,10 +357,8 @@ impl Operation<'_> {
         let (flags, reference) = self.place_row(self.buffers.new_key.len(), row)?;
         let row = reference.as_ref().map_or(row, |reference| reference);
         let change = RowChange::Insert { flags, row };
-        let outcome = self
-            .trx
-            .change_row(self.partition.tree(0), &self.buffers.new_key, change)
-            .map_err(Blocked::up)?;
+        let outcome =
+            self.trx.change_row(self.to.tree(0), &self.buffers.new_key, change).map_err(Blocked::up)?;
         if outcome == RowOutcome::Duplicate {
             return Err(Error::DuplicateKey { index: 0 }.into());
         }
@@ -343,10 +372,8 @@ impl Operation<'_> {
         }
         let released = self.released(stamp, old)?;
         let change = RowChange::Delete { expected: stamp, released };
-        let outcome = self
-            .trx
-            .change_row(self.partition.tree(0), &self.buffers.old_key, change)
-            .map_err(Blocked::up)?;
+        let outcome =
+            self.trx.change_row(self.from.tree(0), &self.buffers.old_key, change).map_err(Blocked::up)?;
         self.finish_row(outcome)
     }
 
@@ -358,10 +385,8 @@ impl Operation<'_> {
         let released = self.released(stamp, old)?;
         let row = reference.as_ref().map_or(new, |reference| reference);
         let change = RowChange::Update { expected: stamp, flags, row, released };
-        let outcome = self
-            .trx
-            .change_row(self.partition.tree(0), &self.buffers.old_key, change)
-            .map_err(Blocked::up)?;
+        let outcome =
+            self.trx.change_row(self.from.tree(0), &self.buffers.old_key, change).map_err(Blocked::up)?;
         self.finish_row(outcome)
     }
 
@@ -386,7 +411,7 @@ impl Operation<'_> {
     /// Marks the entry of the old version as deleted.
     fn delete_entry(&mut self, index: usize) -> Attempt<()> {
         if self.due() {
-            let tree = self.partition.tree(index);
+            let tree = self.from.tree(index);
             self.trx.change_entry(tree, &self.buffers.old_key, EntryChange::Delete).map_err(Blocked::up)?;
             self.did();
         }
@@ -398,7 +423,7 @@ impl Operation<'_> {
         if !self.due() {
             return Ok(());
         }
-        let tree = self.partition.tree(index);
+        let tree = self.to.tree(index);
         let key = &self.buffers.new_key[..];
         let unique = self.table.unique_part(index, key);
         if let Some(length) = unique {
@@ -423,9 +448,7 @@ impl Operation<'_> {
     fn put_entry(&mut self, index: usize) -> Attempt<()> {
         if self.due() {
             let change = EntryChange::Put(&self.buffers.new_payload);
-            self.trx
-                .change_entry(self.partition.tree(index), &self.buffers.new_key, change)
-                .map_err(Blocked::up)?;
+            self.trx.change_entry(self.to.tree(index), &self.buffers.new_key, change).map_err(Blocked::up)?;
             self.did();
         }
         Ok(())

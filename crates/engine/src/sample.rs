@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use palisade_base::Blocked;
 use palisade_base::prng::Prng;
-use palisade_btree::{Direction, ScanEnd};
+use palisade_btree::{Direction, ScanEnd, Tree};
 use palisade_catalog::RowView;
 use palisade_catalog::histogram::{Histogram, HistogramBuilder, Specification, data_type};
 use palisade_txn::{ClusteredHeader, EXTERNAL};
 use parking_lot::Mutex;
 
 use crate::Attempt;
+use crate::statistics::TableStatistics;
 use crate::table::Table;
 
 /// Random leaves that rows are taken from.
@@ -85,19 +86,21 @@ impl TableSample {
         Some(builder.finish(specification, self.part))
     }
 
-    /// Of a table of about so many rows; `None` if a page is not in memory.
-    pub(crate) fn take(table: &Table, rows: u64, seed: u64) -> Attempt<TableSample> {
+    /// Of a table of which this is known.
+    pub(crate) fn take(table: &Table, known: &TableStatistics, seed: u64) -> Attempt<TableSample> {
         let mut sample = TableSample::default();
+        let rows = known.rows;
         match rows <= SMALL {
-            true => sample.take_all(table)?,
-            false => sample.take_some(table, seed)?,
+            true => {
+                table.partitions().iter().try_for_each(|partition| sample.take_all(partition.tree(0)))?;
+            }
+            false => sample.take_some(table, known, seed)?,
         }
         sample.part = (sample.len() as f64 / (rows as f64).max(1.0)).min(1.0);
         Ok(sample)
     }
 
-    fn take_all(&mut self, table: &Table) -> Attempt<()> {
-        let tree = table.sole_partition().tree(0);
+    fn take_all(&mut self, tree: &Tree) -> Attempt<()> {
         let mut from: Option<Vec<u8>> = None;
         loop {
             let bound = from.as_deref().map_or(Bound::Unbounded, Bound::Included);
@@ -112,11 +115,11 @@ impl TableSample {
         }
     }
 
-    fn take_some(&mut self, table: &Table, seed: u64) -> Attempt<()> {
-        let tree = table.sole_partition().tree(0);
-        let mut prng = Prng::new(seed ^ tree.index_id());
+    fn take_some(&mut self, table: &Table, known: &TableStatistics, seed: u64) -> Attempt<()> {
+        let mut prng = Prng::new(seed ^ table.partitions()[0].tree(0).index_id());
         let mut key = Vec::new();
         for _ in 0..LEAVES {
+            let tree = table.partitions()[known.partition_of_random_row(&mut prng)].tree(0);
             if self.is_full() || !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
                 continue;
             }

@@ -19,11 +19,13 @@
 //! the entry is as the snapshot should find it. If not, the row decides: the version that the snapshot sees
 //! either has this very key, or does not belong here.
 
+mod batch;
 mod locking;
 mod newest;
+mod partitions;
 mod second_look;
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, TrxId};
@@ -34,9 +36,10 @@ use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
 use crate::metadata::Use;
 use crate::rows::name_table;
+use crate::stamp::{RowStamp, StampPartition};
 use crate::store::How;
 use crate::table::{SYSTEM_ROWS_READ, Table};
-use crate::transaction::{ReadMode, RowStamp, Transaction};
+use crate::transaction::{ReadMode, Transaction};
 use crate::{Attempt, Error};
 
 /// One end of a range. Bytes compare (memcmp) with whole entry keys as the tree stores them, see
@@ -75,6 +78,12 @@ pub enum Direction {
 pub struct Scan {
     pub(crate) table: Arc<Table>,
     index: usize,
+    /// The partition that is read.
+    partition: usize,
+    /// What is left to be read of others, of a table that has several.
+    several: Option<Box<Several>>,
+    /// The keys of the rows of the batch being made, where rows of several scans are put in order.
+    keys: Option<Box<RowKeys>>,
     /// Where the scan ends.
     end: Bound,
     direction: Direction,
@@ -95,6 +104,8 @@ pub struct Scan {
     pending: Pending,
     /// Locking: the row that is in the way.
     obstacle: Option<Obstacle>,
+    /// Bytes of looked-up rows after which a batch is long enough.
+    enough: usize,
     /// Locking: rows of the next batch at most.
     ahead: usize,
     may_stop: bool,
@@ -104,7 +115,10 @@ pub struct Scan {
     counted: usize,
 }
 
+use batch::{BatchedRow, GONE, Version};
+pub use batch::{RowBatch, ScannedRow};
 use locking::Obstacle;
+use partitions::{RowKeys, Several};
 use second_look::{Pending, Wanted};
 
 /// Rows of a batch at most.
@@ -118,14 +132,13 @@ const FIRST_ROWS: usize = 32;
 /// Room that is made for the rows of a leaf at most before they are read.
 const LEAF_ROOM: usize = palisade_buffer::PageSize::DEFAULT.bytes();
 
-/// Bytes of a page that are copied by one call.
-const COPIED_AT_ONCE: usize = 2048;
-
 /// Bytes of rows that are off their leaf, after which a batch has no more of them.
 const MOST_LONG: usize = 1 << 20;
 
 impl Scan {
-    /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made
+    /// A scan of index `index` before its first row. Of a table with several partitions it reads all, and its
+    /// rows come in the order of the index; see [`of_partitions`](Self::of_partitions) and
+    /// [`in_any_order`](Self::in_any_order). With `covering` the rows of a secondary index are made
     /// from its entries alone: the columns that are not in the index are NULL.
     pub fn new(
         table: Arc<Table>,
@@ -139,21 +152,29 @@ impl Scan {
             Direction::Forward => (range.lower, range.upper),
             Direction::Backward => (range.upper, range.lower),
         };
+        let (partition, from, several) = match table.partition_count() {
+            1 => (0, Some(from), None),
+            count => (0, None, Some(Several::of(count, from))),
+        };
         Scan {
             table,
             index,
+            partition,
+            several,
+            keys: None,
             end,
             direction,
             mode,
             covering: covering && index > 0,
             entries: false,
             rows_wanted: None,
-            from: Some(from),
+            from,
             leaves: 0,
             most: MAX_ROWS,
             batch: RowBatch::new(),
             pending: Pending::default(),
             obstacle: None,
+            enough: second_look::ENOUGH,
             ahead: 1,
             may_stop: false,
             counts: false,
@@ -161,11 +182,12 @@ impl Scan {
         }
     }
 
-    /// A scan of all entries of the secondary index `index` that a snapshot sees, as [`write_entry`] writes
-    /// them.
-    pub(crate) fn of_entries(table: Arc<Table>, index: usize) -> Self {
+    /// A scan of all entries of the secondary index `index` in a partition that a snapshot sees, as
+    /// [`write_entry`] writes them.
+    pub(crate) fn of_entries(table: Arc<Table>, partition: usize, index: usize) -> Self {
         let (range, mode) = (KeyRange::default(), ReadMode::Snapshot);
-        Scan { entries: true, ..Scan::new(table, index, range, Direction::Forward, mode, true) }
+        let scan = Scan::new(table, index, range, Direction::Forward, mode, true);
+        Scan { entries: true, ..scan.of_partition(partition) }
     }
 
     /// The caller may have enough after any row: the first batches are small, and a scan that locks does not
@@ -193,184 +215,6 @@ impl Scan {
     /// The index.
     pub fn index(&self) -> usize {
         self.index
-    }
-}
-
-/// Rows, one behind the other in one buffer.
-#[derive(Debug, Clone, Default)]
-pub struct RowBatch {
-    bytes: Vec<u8>,
-    rows: Vec<BatchedRow>,
-    versions: Vec<Version>,
-}
-
-/// Where a row is in a batch's bytes.
-#[derive(Debug, Clone, Copy)]
-struct BatchedRow {
-    from: u32,
-    to: u32,
-    /// Which of the versions is its own; [`IN_FRONT`] if its header, which says that, lies before it.
-    version: u32,
-}
-
-/// What a scan found out of a row beside its bytes.
-#[derive(Debug, Clone, Copy, Default)]
-struct Version {
-    stamp: RowStamp,
-    newly_locked: bool,
-}
-
-/// Start of a row that turned out not to be there.
-const GONE: u32 = u32::MAX;
-
-const IN_FRONT: u32 = u32::MAX;
-
-/// A row of a [`RowBatch`].
-#[derive(Debug, Clone, Copy)]
-pub struct ScannedRow<'a> {
-    /// Its bytes; see [`palisade_catalog::row`].
-    pub row: &'a [u8],
-    /// Its version.
-    pub stamp: RowStamp,
-    /// Whether the scan has locked it by itself, and it was not locked before: see
-    /// [`Transaction::unlock_row`](crate::Transaction::unlock_row).
-    pub newly_locked: bool,
-}
-
-impl RowBatch {
-    /// An empty one.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many rows it holds.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Row `number`, in the scan's order.
-    #[inline]
-    pub fn row(&self, number: usize) -> ScannedRow<'_> {
-        let row = self.rows[number];
-        let Version { stamp, newly_locked } = self.version(row);
-        ScannedRow { row: &self.bytes[row.from as usize..row.to as usize], stamp, newly_locked }
-    }
-
-    #[inline]
-    fn version(&self, row: BatchedRow) -> Version {
-        if row.version != IN_FRONT {
-            return self.versions.get(row.version as usize).copied().unwrap_or_default();
-        }
-        let from = row.from as usize;
-        let header = self.bytes.get(from.wrapping_sub(CLUSTERED_HEADER)..from);
-        let header = header.and_then(ClusteredHeader::split);
-        let stamp = header.map_or(RowStamp::default(), |(header, _)| header.stamp().into());
-        Version { stamp, newly_locked: false }
-    }
-
-    /// The bytes of row `number`.
-    #[inline]
-    pub fn bytes_of(&self, number: usize) -> Option<&[u8]> {
-        let row = self.rows.get(number)?;
-        self.bytes.get(row.from as usize..row.to as usize)
-    }
-
-    /// The rows in order.
-    pub fn iter(&self) -> impl Iterator<Item = ScannedRow<'_>> {
-        (0..self.len()).map(|number| self.row(number))
-    }
-
-    /// Empties it.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows.clear();
-        self.versions.clear();
-    }
-
-    /// The bytes of these rows, or of those of them that there are.
-    #[inline]
-    pub fn rows(&self, numbers: Range<usize>) -> impl ExactSizeIterator<Item = &[u8]> {
-        let rows = self.rows.get(numbers).unwrap_or_default().iter();
-        rows.map(|row| &self.bytes[row.from as usize..row.to as usize])
-    }
-
-    /// Begins with a part of a page, where that many rows lie, in an empty batch.
-    fn take_page(&mut self, rows: usize, bytes: &[u8]) {
-        make_room(&mut self.rows, rows);
-        make_room(&mut self.bytes, bytes.len());
-        // Copies of this length are made by vector instructions; longer ones by `rep movsb`, which takes a
-        // while to begin.
-        bytes.chunks(COPIED_AT_ONCE).for_each(|part| self.bytes.extend_from_slice(part));
-    }
-
-    /// Adds a row that lies in the bytes already, behind its header.
-    #[inline]
-    fn push_copied(&mut self, from: usize, len: usize) {
-        self.rows.push(BatchedRow { from: from as u32, to: (from + len) as u32, version: IN_FRONT });
-    }
-
-    /// Adds a row by its value on a leaf, header and all: its version needs no place of its own.
-    #[inline]
-    fn push_value(&mut self, value: &[u8]) {
-        let from = self.bytes.len() + CLUSTERED_HEADER;
-        self.bytes.extend_from_slice(value);
-        self.push_copied(from, value.len() - CLUSTERED_HEADER);
-    }
-
-    /// Makes room for `rows` rows whose values have about `len` bytes in an empty batch.
-    fn make_room(&mut self, rows: usize, len: usize) {
-        let rows = rows.min(MAX_ROWS);
-        make_room(&mut self.rows, rows);
-        make_room(&mut self.bytes, (rows * len).min(LEAF_ROOM));
-    }
-
-    #[inline]
-    fn push(&mut self, row: &[u8], stamp: RowStamp) {
-        self.push_locked(row, stamp, false);
-    }
-
-    #[inline]
-    fn push_locked(&mut self, row: &[u8], stamp: RowStamp, newly_locked: bool) {
-        let from = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(row);
-        self.push_from(from, Version { stamp, newly_locked });
-    }
-
-    /// Adds the row whose bytes are those from there on.
-    #[inline]
-    fn push_from(&mut self, from: u32, version: Version) {
-        let (to, number) = (self.bytes.len() as u32, self.versions.len() as u32);
-        self.versions.push(version);
-        self.rows.push(BatchedRow { from, to, version: number });
-    }
-
-    /// Adds an entry of a secondary index: length of the key `u32`, key, payload.
-    fn push_entry(&mut self, key: &[u8], payload: &[u8]) {
-        let from = self.bytes.len() as u32;
-        write_entry(key, payload, &mut self.bytes);
-        self.push_from(from, Version::default());
-    }
-
-    fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp, newly_locked: bool) {
-        let from = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(row);
-        let newly_locked = newly_locked || self.version(self.rows[place]).newly_locked;
-        let (to, version) = (self.bytes.len() as u32, self.versions.len() as u32);
-        self.versions.push(Version { stamp, newly_locked });
-        self.rows[place] = BatchedRow { from, to, version };
-    }
-}
-
-/// Makes room in an empty vector. To grow one that has had other elements would copy them.
-fn make_room<T>(empty: &mut Vec<T>, elements: usize) {
-    debug_assert!(empty.is_empty());
-    if empty.capacity() < elements {
-        *empty = Vec::with_capacity(elements);
     }
 }
 
@@ -428,9 +272,9 @@ impl Transaction {
         }
         loop {
             if scan.pending.is_done() {
-                if scan.from.is_none() {
+                if scan.from.is_none() && !scan.begin_next_partition()? {
                     batch.clear();
-                    return Ok(false);
+                    return self.merge_next(scan, batch);
                 }
                 let table = &scan.table.clone();
                 let read = match how {
@@ -455,6 +299,7 @@ impl Transaction {
             looked.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             if !scan.pending.is_empty() {
                 scan.pending.clear();
+                scan.forget_keys_of_gone();
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
             if !scan.batch.is_empty() || scan.counted > 0 {
@@ -468,6 +313,7 @@ impl Transaction {
                     *rows = rows.saturating_sub(scan.batch.len());
                     if *rows == 0 {
                         scan.from = None;
+                        scan.several = None;
                     }
                 }
                 std::mem::swap(batch, &mut scan.batch);
@@ -521,6 +367,8 @@ struct Visit<'a> {
     counts: bool,
     counted: &'a mut usize,
     batch: &'a mut RowBatch,
+    /// Notes the keys of the rows.
+    keys: Option<&'a mut RowKeys>,
     /// The part of the page that the batch's bytes begin with.
     copied: Copied,
     pending: &'a mut Pending,
@@ -536,10 +384,9 @@ struct Visit<'a> {
 impl Scan {
     /// Visits one leaf: fills the batch and the list of rows that need a second look.
     fn read_leaf(&mut self, trx: &Trx, how: How, peeks: bool) -> Attempt<()> {
+        self.start_batch();
         let Some(from) = &self.from else { return Ok(()) };
-        self.batch.clear();
-        self.pending.clear();
-        let tree = self.table.sole_partition().tree(self.index);
+        let tree = self.table.partitions()[self.partition].tree(self.index);
         let (end, direction) = (&self.end, self.direction);
         let most = self.rows_wanted.map_or(self.most, |rows| rows.min(MAX_ROWS));
         let mut visit = Visit {
@@ -558,6 +405,7 @@ impl Scan {
             counts: self.counts,
             counted: &mut self.counted,
             batch: &mut self.batch,
+            keys: self.keys.as_deref_mut(),
             copied: Copied::default(),
             pending: &mut self.pending,
             most,
@@ -584,12 +432,23 @@ impl Scan {
         Ok(())
     }
 
+    /// Begins to make another batch.
+    #[inline]
+    fn start_batch(&mut self) {
+        self.batch.clear();
+        self.batch.partition = StampPartition::new(self.partition);
+        self.pending.clear();
+        if let Some(keys) = &mut self.keys {
+            keys.clear();
+        }
+    }
+
     /// Goes on behind a leaf, or more, that cannot be read. What was read of it before the damage stays in
     /// the batch.
     #[cold]
     fn pass_damage(&mut self, damaged: PageNo) -> Attempt<()> {
         let Some(from) = &self.from else { return Ok(()) };
-        let tree = self.table.sole_partition().tree(self.index);
+        let tree = self.table.partitions()[self.partition].tree(self.index);
         let passed = tree.pass_damage(from.as_ops(), self.direction.into(), damaged);
         self.from = self.after_leaf(passed.map_err(Blocked::up)?);
         Ok(())
@@ -612,7 +471,8 @@ impl Visitor for Visit<'_> {
     /// Makes room for rows, or copies them with what little lies between them.
     #[inline]
     fn begin(&mut self, coming: &Coming<'_>) -> bool {
-        let (takes, count) = (self.index == 0 && self.final_below > TrxId::NONE, coming.count());
+        let takes = self.index == 0 && self.final_below > TrxId::NONE && self.keys.is_none();
+        let count = coming.count();
         if takes && !self.counts && count > 0 {
             match coming.bytes() {
                 Some((at, bytes)) if count <= self.most => {
@@ -657,6 +517,9 @@ impl Visitor for Visit<'_> {
         match self.index {
             0 => self.row(&mut entry),
             _ => self.entry(&mut entry),
+        }
+        if let Some(keys) = &mut self.keys {
+            keys.note(self.batch.len(), entry.key());
         }
         if self.damaged {
             return ControlFlow::Break(());

@@ -22,13 +22,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::Blocked;
 use palisade_base::prng::Prng;
-use palisade_catalog::key;
+use palisade_catalog::{PartitionSet, key};
 use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
 
 use crate::sample::TableSample;
 use crate::table::{Partition, Table};
 use crate::{Attempt, KeyRange};
+
+/// Estimates for a partition of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartitionStatistics {
+    /// Rows, about.
+    pub rows: u64,
+    /// Bytes of the clustered index, about.
+    pub data_bytes: u64,
+    /// Bytes of the other indexes, about.
+    pub index_bytes: u64,
+}
 
 /// Estimates for a table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,16 +57,61 @@ pub struct TableStatistics {
     pub rows_per_key: Vec<Vec<f64>>,
     /// Likewise, how many different values there are.
     pub values: Vec<Vec<f64>>,
+    /// What of it is in each partition; empty of a table that has one.
+    pub partitions: Vec<PartitionStatistics>,
+}
+
+impl TableStatistics {
+    /// About how many rows are in these partitions.
+    pub fn rows_in(&self, partitions: &PartitionSet) -> u64 {
+        match self.partitions.is_empty() {
+            true => self.rows,
+            false => {
+                partitions.iter().filter_map(|number| self.partitions.get(number)).map(|of| of.rows).sum()
+            }
+        }
+    }
+
+    /// A partition in which a random row is.
+    pub(crate) fn partition_of_random_row(&self, prng: &mut Prng) -> usize {
+        if self.partitions.is_empty() {
+            return 0;
+        }
+        let mut row = prng.below(self.rows.max(1));
+        let holds = |of: &PartitionStatistics| match row.checked_sub(of.rows) {
+            Some(behind) => {
+                row = behind;
+                false
+            }
+            None => true,
+        };
+        self.partitions.iter().position(holds).unwrap_or(0)
+    }
 }
 
 impl Table {
     /// About how many entries of an index are in a range of its keys, exact if they are on one leaf: what the
     /// two descents to its ends tell. `None` if a page that is needed for it is not in memory. Never waits.
     pub fn entries_in_range(&self, index: usize, range: &KeyRange) -> Option<u64> {
-        let (lower, upper) = (borrowed(&range.lower), borrowed(&range.upper));
-        let of = |partition: &Partition| partition.tree(index).records_in_range(lower, upper).ok();
+        let of = |partition| entries_in(partition, index, range);
         self.partitions().iter().try_fold(0, |sum: u64, partition| Some(sum.saturating_add(of(partition)?)))
     }
+
+    /// The same in some of its partitions.
+    pub fn entries_in_range_of(
+        &self,
+        index: usize,
+        range: &KeyRange,
+        partitions: &PartitionSet,
+    ) -> Option<u64> {
+        let of = |number| self.partitions().get(number).map_or(Some(0), |of| entries_in(of, index, range));
+        partitions.iter().try_fold(0, |sum: u64, number| Some(sum.saturating_add(of(number)?)))
+    }
+}
+
+fn entries_in(partition: &Partition, index: usize, range: &KeyRange) -> Option<u64> {
+    let (lower, upper) = (borrowed(&range.lower), borrowed(&range.upper));
+    partition.tree(index).records_in_range(lower, upper).ok()
 }
 
 fn borrowed(bound: &crate::Bound) -> Bound<&[u8]> {
@@ -75,6 +131,8 @@ const SAMPLES: u32 = 8;
 const ANALYZED: u32 = 64;
 /// Bytes that a row is taken to have where no page has been seen, with what indexes have of it.
 const GUESSED_ROW: u64 = 128;
+/// Partitions beside an entry's own in which others like it are counted, at most.
+const OTHERS_ALIKE: usize = 16;
 /// Times as many that are taken where most have NULL.
 const DRAWS: u32 = 8;
 
@@ -131,7 +189,7 @@ impl Sampler {
     /// Takes the numbers and the rows anew, with the same descents each time it is called again.
     pub(crate) fn refresh(&self, table: &Table) -> Attempt<()> {
         let fresh = Arc::new(sample(table, 0, ANALYZED)?);
-        let rows = Arc::new(TableSample::take(table, fresh.rows, 0)?);
+        let rows = Arc::new(TableSample::take(table, &fresh, 0)?);
         *self.state.lock() = Some(fresh.clone());
         *self.sample.lock() = Some((fresh, rows));
         self.forget_changes();
@@ -148,7 +206,7 @@ impl Sampler {
         if let Some((_, known)) = known {
             return Some(known.clone());
         }
-        let fresh = Arc::new(TableSample::take(table, statistics.rows, statistics.rows).ok()?);
+        let fresh = Arc::new(TableSample::take(table, &statistics, statistics.rows).ok()?);
         *sample = Some((statistics, fresh.clone()));
         Some(fresh)
     }
@@ -167,33 +225,47 @@ impl Sampler {
 
 /// What the size of its files tells of a table.
 fn guess(table: &Table) -> TableStatistics {
-    let of =
-        |partition: &Partition| partition.space().page_size().bytes_of(u64::from(partition.space().pages()));
-    let data_bytes = table.partitions().iter().map(of).sum();
+    let of = |partition: &Partition| {
+        let space = partition.space();
+        let data_bytes = space.page_size().bytes_of(u64::from(space.pages()));
+        PartitionStatistics { rows: data_bytes / GUESSED_ROW, data_bytes, index_bytes: 0 }
+    };
+    let guessed = sum_of(table.partitions().iter().map(of).collect());
+    TableStatistics { row_bytes: GUESSED_ROW, ..guessed }
+}
+
+/// What the estimates for its partitions are together.
+fn sum_of(partitions: Vec<PartitionStatistics>) -> TableStatistics {
+    let sum = |of: fn(&PartitionStatistics) -> u64| partitions.iter().map(of).fold(0, u64::saturating_add);
+    let (rows, data_bytes) = (sum(|of| of.rows), sum(|of| of.data_bytes));
     TableStatistics {
-        rows: data_bytes / GUESSED_ROW,
+        rows,
         data_bytes,
-        row_bytes: GUESSED_ROW,
+        index_bytes: sum(|of| of.index_bytes),
+        row_bytes: data_bytes.checked_div(rows).unwrap_or(0),
+        partitions: if partitions.len() > 1 { partitions } else { Vec::new() },
         ..Default::default()
     }
 }
 
 fn sample(table: &Table, seed: u64, descents: u32) -> Attempt<TableStatistics> {
-    let mut sum = TableStatistics::default();
+    let mut partitions = Vec::with_capacity(table.partition_count());
     for partition in table.partitions() {
         let size = partition.space().page_size();
+        let mut of = PartitionStatistics::default();
         for number in 0..table.indexes.len() {
             let found = partition.tree(number).statistics(descents, seed).map_err(Blocked::up)?;
             let bytes = size.bytes_of(found.leaf_pages);
             match number {
-                0 => (sum.rows, sum.data_bytes) = (sum.rows + found.entries, sum.data_bytes + bytes),
-                _ => sum.index_bytes += bytes,
+                0 => (of.rows, of.data_bytes) = (found.entries, bytes),
+                _ => of.index_bytes += bytes,
             }
         }
+        partitions.push(of);
     }
-    sum.row_bytes = sum.data_bytes.checked_div(sum.rows).unwrap_or(0);
+    let mut sum = sum_of(partitions);
     for number in 0..table.indexes.len() {
-        let keys = sample_keys(table, number, seed, descents)?;
+        let keys = sample_keys((table, &sum), number, (seed, descents))?;
         sum.rows_per_key.push(keys.iter().map(|key| key.rows_per_key()).collect());
         let mut most = 1.0;
         let values = keys.iter().map(|key| {
@@ -257,15 +329,21 @@ impl Keys {
 ///
 /// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
 /// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
-fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attempt<Vec<Keys>> {
-    let (tree, index) = (table.sole_partition().tree(number), &table.indexes[number]);
-    let mut prng = Prng::new(seed ^ tree.index_id());
+fn sample_keys(
+    (table, sizes): (&Table, &TableStatistics),
+    number: usize,
+    (seed, descents): (u64, u32),
+) -> Attempt<Vec<Keys>> {
+    let index = &table.indexes[number];
+    let mut prng = Prng::new(seed ^ table.partitions()[0].tree(number).index_id());
     let mut known = vec![Keys::default(); index.parts.len()];
     let (mut key, mut upper) = (Vec::new(), Vec::new());
     for draw in 0..descents * DRAWS {
         if draw >= descents && known.iter().all(|keys| keys.alike.taken >= descents / 2) {
             break;
         }
+        let partition = sizes.partition_of_random_row(&mut prng);
+        let tree = table.partitions()[partition].tree(number);
         if !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
             continue;
         }
@@ -290,9 +368,33 @@ fn sample_keys(table: &Table, number: usize, seed: u64, descents: u32) -> Attemp
             };
             most.add(match index.unique && is_last && !has_null {
                 true => 1,
-                false => tree.records_in_range(Bound::Included(prefix), upper).map_err(Blocked::up)?,
+                false => rows_alike((table, partition), number, (Bound::Included(prefix), upper))?,
             });
         }
     }
     Ok(known)
+}
+
+/// Entries of an index in a range of keys, in the partition of this number and all others. Of many others only
+/// some are looked at.
+fn rows_alike(
+    (table, own): (&Table, usize),
+    number: usize,
+    (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
+) -> Attempt<u64> {
+    let of =
+        |partition: &Partition| partition.tree(number).records_in_range(lower, upper).map_err(Blocked::up);
+    let found = of(&table.partitions()[own])?;
+    let others = table.partition_count() - 1;
+    if others == 0 {
+        return Ok(found);
+    }
+    let step = others.div_ceil(OTHERS_ALIKE);
+    let (mut rows, mut asked) = (0_u64, 0);
+    for other in (1..=others).step_by(step) {
+        let partition = &table.partitions()[(own + other) % table.partition_count()];
+        rows = rows.saturating_add(of(partition)?);
+        asked += 1;
+    }
+    Ok(found.saturating_add((rows as f64 * others as f64 / f64::from(asked.max(1))) as u64))
 }

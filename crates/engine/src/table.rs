@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use palisade_base::{Lsn, SpaceId};
 use palisade_btree::Tree;
 use palisade_buffer::Space;
-use palisade_catalog::{Index, IndexTree, key};
+use palisade_catalog::{Index, IndexTree, PartitionSet, key};
 use palisade_log::Log;
 use parking_lot::Mutex;
 
@@ -73,7 +73,8 @@ pub(crate) struct Runtime {
     pub(crate) reserving: Mutex<()>,
     pub(crate) row_id: Counter,
     pub(crate) sampler: Sampler,
-    damage: Option<Damage>,
+    /// What is wrong with partitions, with their numbers.
+    damage: Vec<(usize, Damage)>,
     /// Whether rows are read all the same: no page of a tree is damaged by that.
     reads_damaged: bool,
 }
@@ -98,30 +99,49 @@ impl Runtime {
             reserving: Mutex::default(),
             row_id: Counter::open(first, Field::RowId, 1)?,
             sampler: Sampler::default(),
-            damage: None,
+            damage: Vec::new(),
             reads_damaged: false,
             log,
             spaces: spaces.into(),
         })
     }
 
-    /// For spaces of which one cannot be used because of `damage`; but for reading if it is only that its
-    /// first pages are damaged, and no row is changed (`changes_nothing`).
+    /// The same of a table that has other partitions now, in these spaces. The first has to get the counters.
+    pub(crate) fn with_spaces(&self, spaces: Vec<Arc<Space>>) -> Self {
+        Runtime {
+            log: self.log.clone(),
+            spaces: spaces.into(),
+            auto_increment: self.auto_increment.moved(),
+            reserving: Mutex::default(),
+            row_id: self.row_id.moved(),
+            sampler: Sampler::default(),
+            damage: Vec::new(),
+            reads_damaged: false,
+        }
+    }
+
+    /// For spaces of which some cannot be used because of `damage`, which is not empty; but for reading if it is
+    /// only that first pages are damaged, and no row is changed (`changes_nothing`). Blocks.
     pub(crate) fn damaged(
         log: Arc<Log>,
         spaces: Vec<Arc<Space>>,
-        damage: Damage,
+        damage: Vec<(usize, Damage)>,
         changes_nothing: bool,
     ) -> Self {
-        let reads_damaged = changes_nothing && matches!(damage, Damage::Unreadable(_));
-        // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
-        let counter = |field| Counter::at(field, if reads_damaged { 1 } else { u64::MAX });
+        let are_readable = damage.iter().all(|(_, damage)| matches!(damage, Damage::Unreadable(_)));
+        let reads_damaged = changes_nothing && are_readable;
+        let first = spaces.first().filter(|_| damage.iter().all(|(number, _)| *number > 0));
+        let counter = |field| match first.map(|first| Counter::open(first, field, 1)) {
+            Some(Ok(counter)) => counter,
+            // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
+            _ => Counter::at(field, if reads_damaged { 1 } else { u64::MAX }),
+        };
         Runtime {
             auto_increment: counter(Field::AutoIncrement),
             reserving: Mutex::default(),
             row_id: counter(Field::RowId),
             sampler: Sampler::default(),
-            damage: Some(damage),
+            damage,
             reads_damaged,
             log,
             spaces: spaces.into(),
@@ -141,16 +161,16 @@ impl Runtime {
 
     /// What is wrong with the first pages of a space.
     pub(crate) fn first_pages_error(&self) -> Option<&Error> {
-        match &self.damage {
-            Some(Damage::Unreadable(error)) => Some(error),
-            Some(Damage::Missing) | None => None,
-        }
+        self.damage.iter().find_map(|(_, damage)| match damage {
+            Damage::Unreadable(error) => Some(error),
+            Damage::Missing => None,
+        })
     }
 
     /// Whether nothing is wrong with the spaces.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
-        self.damage.is_none()
+        self.damage.is_empty()
     }
 }
 
@@ -269,8 +289,34 @@ impl Table {
         &self.partitions
     }
 
-    /// The one partition of a table without PARTITION BY, and no other table is made as yet: what reads or
-    /// changes a row asks here where the row is.
+    /// The partition of this number; [`Error::Inconsistent`] if there is none.
+    #[inline]
+    pub(crate) fn partition(&self, number: usize) -> Result<&Partition, Error> {
+        self.partitions.get(number).ok_or_else(|| self.lacks_partition(number))
+    }
+
+    #[cold]
+    fn lacks_partition(&self, number: usize) -> Error {
+        Error::Inconsistent(format!("table '{}' has no partition {number}", self.name))
+    }
+
+    /// How many partitions it has: 1 of a table without PARTITION BY.
+    #[inline]
+    pub fn partition_count(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// All its partitions.
+    pub fn all_partitions(&self) -> PartitionSet {
+        PartitionSet::all(self.partitions.len())
+    }
+
+    /// The space of the partition of this number.
+    pub fn space_id_of(&self, number: usize) -> Option<SpaceId> {
+        Some(self.partitions.get(number)?.space().id())
+    }
+
+    /// The partition of a temporary table, which has no other.
     #[inline]
     pub(crate) fn sole_partition(&self) -> &Partition {
         debug_assert!(self.partitions.len() == 1, "a row is in one partition of several");
@@ -303,13 +349,32 @@ impl Table {
     /// Why it cannot be used, if so.
     #[inline]
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
-        match &self.runtime.damage {
+        match self.runtime.damage.is_empty() {
+            true => Ok(()),
+            false => self.check_damage(),
+        }
+    }
+
+    #[cold]
+    fn check_damage(&self) -> Result<(), Error> {
+        let damage = self.runtime.damage.iter().map(|(_, damage)| damage);
+        match damage.max_by_key(|damage| matches!(damage, Damage::Missing)) {
             None => Ok(()),
             Some(Damage::Unreadable(_)) if self.runtime.reads_damaged => Ok(()),
             Some(Damage::Unreadable(error)) => Err(error.clone()),
             Some(Damage::Missing) => {
                 Err(Error::FileMissing { schema: self.schema.clone(), table: self.name.clone() })
             }
+        }
+    }
+
+    /// Why it cannot be used without these partitions, if so: another one is damaged, or it is the first, which
+    /// has the counters.
+    pub(crate) fn check_usable_without(&self, gone: &PartitionSet) -> Result<(), Error> {
+        let damage = &self.runtime.damage;
+        match damage.iter().all(|(number, _)| *number > 0 && gone.contains(*number)) {
+            true => Ok(()),
+            false => self.check_usable(),
         }
     }
 
@@ -341,6 +406,18 @@ impl Table {
         self.check_usable()?;
         let Runtime { log, auto_increment, .. } = &*self.runtime;
         auto_increment.pass(log, self.runtime.first_space(), value)
+    }
+
+    /// It gets rows with AUTO_INCREMENT values and hidden row ids up to these: its counters go on behind them.
+    /// Waits as [`note_auto_increment`](Self::note_auto_increment) does.
+    pub(crate) fn note_counted(&self, auto_increment: u64, row_id: u64) -> Attempt<()> {
+        if self.auto_increment_column().is_some() && auto_increment > 0 {
+            self.note_auto_increment(auto_increment)?;
+        }
+        if self.row_id_column().is_some() && row_id > 0 {
+            self.note_row_id(row_id)?;
+        }
+        Ok(())
     }
 
     /// The next AUTO_INCREMENT value, without reserving it: for SHOW.
@@ -378,11 +455,15 @@ impl Table {
 
     /// Bytes of its files, and bytes that these take on the disk; nothing of one that is missing.
     pub fn file_bytes(&self) -> (u64, u64) {
-        let of = |space: &Arc<Space>| {
-            let file = space.file();
-            (file.len().unwrap_or(0), file.allocated().unwrap_or(0))
-        };
-        self.runtime.spaces.iter().map(of).fold((0, 0), |sum, bytes| (sum.0 + bytes.0, sum.1 + bytes.1))
+        let sum = |sum: (u64, u64), bytes: (u64, u64)| (sum.0 + bytes.0, sum.1 + bytes.1);
+        (0..self.partition_count()).map(|number| self.partition_file_bytes(number)).fold((0, 0), sum)
+    }
+
+    /// The same of the partition of this number.
+    pub fn partition_file_bytes(&self, number: usize) -> (u64, u64) {
+        let Some(space) = self.runtime.spaces.get(number) else { return (0, 0) };
+        let file = space.file();
+        (file.len().unwrap_or(0), file.allocated().unwrap_or(0))
     }
 
     /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.

@@ -124,13 +124,16 @@ impl Engine {
         if !def.indexes.first().is_some_and(|index| index.hidden) {
             def.choose_clustered_index();
         }
+        if def.is_partitioned() {
+            return Err(Error::Definition("a temporary table has no partitions".to_owned()));
+        }
         let tables = &self.temporary_tables;
         let count = 1 + def.indexes.len() as u64;
         def.id = FIRST_ID + tables.ids.fetch_add(count, Ordering::Relaxed);
         let space = tables.spaces.fetch_add(1, Ordering::Relaxed).checked_add(FIRST_SPACE);
         let space = space.filter(|space| *space != u32::MAX);
         let space = SpaceId(space.ok_or_else(|| Error::Definition("no space ids left".into()))?);
-        def.partitions = vec![PartitionDef { space }];
+        def.partitions = vec![PartitionDef::sole(space)];
         def.created_us = self.config.clock.unix_micros();
         for (index, id) in def.indexes.iter_mut().zip(def.id + 1..) {
             index.trees = vec![IndexTree { id, root: PageNo::NONE }];

@@ -19,6 +19,7 @@ mod old_snapshots;
 mod orphans;
 mod out_of_place;
 mod page_sizes;
+mod partitions;
 mod passing;
 mod readers;
 mod recovery;

@@ -1,22 +1,21 @@
-//! Transactions: beginning, savepoints, ending; reading one row. Changing rows is in `rows`, reading
-//! ranges in [`scan`](crate::scan).
+//! Transactions: beginning, savepoints, ending. Reading one row is in `point_read`, changing rows in `rows`,
+//! reading ranges in [`scan`](crate::scan).
 
 use std::sync::{Arc, Weak};
 
 use palisade_base::event::{retry, yield_now};
 use palisade_base::{Blocked, Lsn, TrxId};
-use palisade_txn::{
-    Gaps, LockWait, Locking, Mode, Places, SavePoint, SessionNo, Stamp, Trx, UndoPtr, UniquePart,
-};
+use palisade_txn::{Gaps, LockWait, Locking, Mode, Places, SavePoint, SessionNo, Trx, UniquePart};
 
 use crate::config::FlushAtCommit;
 use crate::engine::{ActiveTransaction, Engine};
 use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
 use crate::row_lock_wait::RowLockWait;
-use crate::rows::{RowWork, name_table};
-use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
-use crate::store::{How, ReadProgress, RowStore};
-use crate::table::{SYSTEM_ROWS_READ, Table};
+use crate::rows::RowWork;
+use crate::scan::{RowBatch, Scan};
+use crate::stamp::RowStamp;
+use crate::store::{How, ReadProgress};
+use crate::table::Table;
 use crate::unlogged::Unlogged;
 use crate::{Attempt, Error};
 
@@ -132,92 +131,6 @@ pub enum ReadMode {
     Locked(LockMode, LockWait),
 }
 
-/// Names a version of a row: who wrote it, and where its predecessor is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RowStamp {
-    writer: TrxId,
-    /// An undo pointer, which has 48 bits, and [`SEMI_CONSISTENT`].
-    roll: u64,
-}
-
-const SEMI_CONSISTENT: u64 = 1 << 63;
-
-impl RowStamp {
-    /// Whether it names the last committed version of a row that another transaction was changing when it was read. What is computed
-    /// from that version says nothing of the row that a change will get: lock it, and read it again, before.
-    pub fn is_semi_consistent(self) -> bool {
-        self.roll & SEMI_CONSISTENT != 0
-    }
-
-    /// As two numbers, for a row that waits in a temporary file.
-    #[inline]
-    pub fn to_words(self) -> [u64; 2] {
-        [self.writer.0, self.roll]
-    }
-
-    /// What [`to_words`](Self::to_words) gave.
-    #[inline]
-    pub fn from_words([writer, roll]: [u64; 2]) -> RowStamp {
-        RowStamp { writer: TrxId(writer), roll }
-    }
-
-    pub(crate) fn semi_consistent(self) -> RowStamp {
-        RowStamp { roll: self.roll | SEMI_CONSISTENT, ..self }
-    }
-}
-
-impl From<Stamp> for RowStamp {
-    #[inline]
-    fn from(stamp: Stamp) -> Self {
-        RowStamp { writer: stamp.writer, roll: stamp.roll.to_u64() }
-    }
-}
-
-impl From<RowStamp> for Stamp {
-    #[inline]
-    fn from(stamp: RowStamp) -> Self {
-        Stamp { writer: stamp.writer, roll: UndoPtr::from_u64(stamp.roll) }
-    }
-}
-
-/// A row, read.
-#[derive(Debug, Clone, Default)]
-pub struct RowBuf {
-    pub(crate) row: Vec<u8>,
-    pub(crate) stamp: RowStamp,
-    newly_locked: bool,
-}
-
-impl RowBuf {
-    /// An empty one.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Gives back the memory of a row longer than `kept` bytes; that row is gone.
-    pub fn release(&mut self, kept: usize) {
-        if self.row.capacity() > kept {
-            self.row.clear();
-            self.row.shrink_to(kept);
-        }
-    }
-
-    /// The row's bytes; see [`palisade_catalog::row`].
-    pub fn row(&self) -> &[u8] {
-        &self.row
-    }
-
-    /// Its version.
-    pub fn stamp(&self) -> RowStamp {
-        self.stamp
-    }
-
-    /// Whether reading it has locked it, and it was not locked before; see [`Transaction::unlock_row`].
-    pub fn is_newly_locked(&self) -> bool {
-        self.newly_locked
-    }
-}
-
 /// What became of an update or delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -261,10 +174,10 @@ pub struct Transaction {
     pub(crate) work: RowWork,
     /// What it has done to rows of temporary tables, once it has.
     pub(crate) unlogged: Option<Box<Unlogged>>,
-    /// A read by a secondary index that had to wait.
-    secondary_read: Option<Box<(Scan, RowBatch)>>,
+    /// A read of one row by a scan that had to wait.
+    pub(crate) row_scan: Option<Box<(Scan, RowBatch)>>,
     /// What a read by a key keeps while it waits.
-    read_progress: ReadProgress,
+    pub(crate) read_progress: ReadProgress,
 }
 
 impl Transaction {
@@ -285,7 +198,7 @@ impl Transaction {
             locked_counter: None,
             work: RowWork::default(),
             unlogged: None,
-            secondary_read: None,
+            row_scan: None,
             read_progress: ReadProgress::default(),
         }
     }
@@ -297,6 +210,12 @@ impl Transaction {
 
     fn trx_ref(&self) -> &Trx {
         self.trx.as_ref().expect("there until the transaction is dropped")
+    }
+
+    /// The transaction below and what a read by a key keeps while it waits.
+    #[inline]
+    pub(crate) fn reading_parts(&mut self) -> (&mut Trx, &mut ReadProgress) {
+        (self.trx.as_mut().expect("there until the transaction is dropped"), &mut self.read_progress)
     }
 
     /// The transaction below and the progress of a row operation.
@@ -361,14 +280,16 @@ impl Transaction {
     }
 
     /// Gives back the lock on a row that a read has newly locked, and that is not wanted after all. The row is named by its
-    /// clustered key. For READ COMMITTED: where gaps are locked, rows stay locked with them.
-    pub fn unlock_row(&mut self, table: &Table, key: &[u8]) {
-        if self.gaps() == Gaps::Open {
-            self.trx().unlock(table.sole_partition().tree(0).index_id(), key);
+    /// stamp, which says the partition, and its clustered key. For READ COMMITTED: where gaps are locked, rows stay locked with them.
+    pub fn unlock_row(&mut self, table: &Table, stamp: RowStamp, key: &[u8]) {
+        if self.gaps() == Gaps::Open
+            && let Some(partition) = table.partitions().get(stamp.partition())
+        {
+            self.trx().unlock(partition.tree(0).index_id(), key);
         }
     }
 
-    fn gaps(&self) -> Gaps {
+    pub(crate) fn gaps(&self) -> Gaps {
         match self.traits.isolation {
             IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => Gaps::Open,
             IsolationLevel::RepeatableRead | IsolationLevel::Serializable => Gaps::Locked,
@@ -449,7 +370,7 @@ impl Transaction {
     }
 
     fn forget_reads(&mut self) {
-        self.secondary_read = None;
+        self.row_scan = None;
         self.read_progress.clear();
     }
 
@@ -651,74 +572,6 @@ impl Transaction {
             (ReadMode::Current | ReadMode::Change | ReadMode::ChangeJoined, _) => How::Current(Gaps::Open),
             (ReadMode::Locked(mode, wait), _) => locked(mode, wait),
         }
-    }
-
-    /// Reads one row by index `index`: the row whose clustered key is `key` (index 0), or the first whose entry key
-    /// begins with `key` (secondary indexes: meant for unique ones). Gives the whole row. False if there is none.
-    pub fn point_read(
-        &mut self,
-        table: &Arc<Table>,
-        index: usize,
-        key: &[u8],
-        mode: ReadMode,
-        out: &mut RowBuf,
-    ) -> Attempt<bool> {
-        self.use_table_for(table, Use::of(mode))?;
-        if index > 0 {
-            return self.point_read_secondary(table, index, key, mode, out);
-        }
-        let how = match mode {
-            ReadMode::Change | ReadMode::ChangeJoined if !table.is_temporary() => How::Current(self.gaps()),
-            _ => self.how_in(table, mode),
-        };
-        let trx = self.trx.as_mut().expect("there until the transaction is dropped");
-        let store = RowStore::new(table.sole_partition().tree(0));
-        let found = store.read(trx, key, how, &mut out.row, &mut self.read_progress);
-        let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
-        out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
-        out.newly_locked = found.is_some_and(|row| row.newly_locked);
-        if found.is_some() && table.is_system() {
-            SYSTEM_ROWS_READ.increment();
-        }
-        Ok(found.is_some())
-    }
-
-    fn point_read_secondary(
-        &mut self,
-        table: &Arc<Table>,
-        index: usize,
-        key: &[u8],
-        mode: ReadMode,
-        out: &mut RowBuf,
-    ) -> Attempt<bool> {
-        let mut read = match self.secondary_read.take() {
-            Some(read) => read,
-            None => {
-                let mut successor = key.to_vec();
-                let upper = match palisade_catalog::key::prefix_successor(&mut successor) {
-                    true => Bound::Excluded(successor),
-                    false => Bound::Unbounded,
-                };
-                let range = KeyRange { lower: Bound::Included(key.to_vec()), upper };
-                let scan = Scan::new(table.clone(), index, range, Direction::Forward, mode, false);
-                Box::new((scan.with_rows_wanted(1), RowBatch::new()))
-            }
-        };
-        let (scan, batch) = &mut *read;
-        let outcome = self.scan_next(scan, batch);
-        if let Err(Blocked::Wait(event)) = outcome {
-            self.secondary_read = Some(read);
-            return Err(Blocked::Wait(event));
-        }
-        if !outcome? {
-            return Ok(false);
-        }
-        let found = batch.row(0);
-        out.row.clear();
-        out.row.extend_from_slice(found.row);
-        out.stamp = found.stamp;
-        out.newly_locked = found.newly_locked;
-        Ok(true)
     }
 }
 

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use palisade_catalog::{ValueRef, key};
+use palisade_catalog::{PartitionSet, ValueRef, key};
 use palisade_engine::{Bound, Direction, KeyRange, ReadMode, RowAccess, RowBatch, Scan, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
@@ -27,6 +27,7 @@ use palisade_session::work::Work;
 use smallvec::SmallVec;
 
 use super::ExecContext;
+use super::scan::partitions;
 
 /// What is read.
 #[derive(Clone, Copy)]
@@ -59,6 +60,8 @@ pub struct LooseState {
     scan: Option<(Scan, bool)>,
     /// The range in which that is.
     within: KeyRange,
+    /// The partitions that are read, of a table that has any.
+    partitions: Option<PartitionSet>,
     /// The row in the slot has not been tested yet.
     pending: bool,
 }
@@ -90,6 +93,9 @@ impl LooseState {
             };
             if !reading.access.backward {
                 ranges.reverse();
+            }
+            if let Some(pruning) = &reading.access.pruning {
+                self.partitions = Some(partitions(cx, pruning, reading.table)?);
             }
             (self.ranges, self.is_open) = (ranges, true);
         }
@@ -132,7 +138,11 @@ impl LooseState {
                     self.within = KeyRange { lower, upper: upper.clone() };
                 }
                 let Probe { range, direction, is_first } = probe;
-                let scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+                let mut scan =
+                    Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+                if let Some(set) = &self.partitions {
+                    scan = scan.of_partitions(set);
+                }
                 self.scan = Some((scan.with_rows_wanted(1), is_first));
                 cx.execution.work.add(Work::HandlerReadKey, 1);
             }

@@ -4,16 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_catalog::{RowView, key};
+use palisade_catalog::{PartitionSet, RowView, key};
 use palisade_engine::{
-    Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowAccess, RowBatch, RowBuf, Scan,
-    Table, TableAccess,
+    Attempt, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowAccess, RowBatch, RowBuf,
+    RowStamp, Scan, Table, TableAccess,
 };
 use palisade_expr::place::At;
 use palisade_expr::screen::Screen;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::Access;
 use palisade_plan::access::Ranges;
+use palisade_plan::partition::prune::Pruning;
 use palisade_plan::reads::{Reach, index_of, is_table_scan, reach};
 use palisade_session::work::Work;
 
@@ -28,6 +29,8 @@ pub struct ScanState {
     /// Ranges still to be read, the next one last.
     ranges: Vec<KeyRange>,
     scan: Option<Scan>,
+    /// The partitions that are read, once that is known of a table that has any.
+    partitions: Option<PartitionSet>,
     /// The row in the slot has not been tested yet.
     pending: bool,
     /// The row that was read by its key has not passed, and is to be locked all the same and tested again.
@@ -119,6 +122,7 @@ impl ScanState {
         self.phase = Phase::Closed;
         self.ranges.clear();
         self.scan = None;
+        self.partitions = None;
         self.pending = false;
         self.relock = false;
     }
@@ -459,9 +463,9 @@ impl ScanState {
             }
             _ if keeps_locks => {}
             _ if cx.state.frame.slots.at(slot)?.is_newly_locked() => {
-                let Some((_, row, _)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
+                let Some((_, row, stamp)) = cx.state.frame.slots.at(slot)?.stored() else { return Ok(()) };
                 let key = clustered_key(table, row)?;
-                cx.transaction().unlock_row(table, &key);
+                cx.transaction().unlock_row(table, stamp, &key);
             }
             _ => {}
         }
@@ -480,7 +484,8 @@ impl ScanState {
         let tested = cx.state.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);
         let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
         let mut row = RowBuf::new();
-        let found = match cx.transaction().point_read(table, 0, key, mode, &mut row) {
+        let partition = tested.map_or(0, RowStamp::partition);
+        let found = match cx.transaction().point_read_in(table, partition, 0, key, mode, &mut row) {
             Ok(found) => found && Some(row.stamp()) != tested,
             Err(blocked) => {
                 self.relock = true;
@@ -508,6 +513,9 @@ impl ScanState {
         if self.step_in_batch(cx, slot, access)? {
             return Ok(true);
         }
+        if matches!(self.phase, Phase::Point(_)) {
+            self.choose_partitions(cx, table, access)?;
+        }
         if let Phase::Point(key) = &self.phase {
             self.tally.begin(table, access, mode, self.is_of_pieces);
             let mut row = match std::mem::take(cx.state.frame.slots.at_mut(slot)?) {
@@ -515,8 +523,11 @@ impl ScanState {
                 _ => RowBuf::new(),
             };
             cx.execution.work.add(Work::HandlerReadKey, 1);
-            let found =
-                cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
+            let found = match &self.partitions {
+                None => cx.transaction().point_read(table, access.index, key, mode, &mut row),
+                Some(set) => point_read_of(cx, set, (table, access.index), key, mode, &mut row),
+            };
+            let found = found.map_err(Blocked::up)?;
             // One that is not there has been looked for, too.
             self.tally.rows += 1;
             self.phase = match std::mem::take(&mut self.phase) {
@@ -534,7 +545,7 @@ impl ScanState {
             _ => RowBatch::new(),
         };
         loop {
-            if self.scan.is_none() && !self.begin_range(cx, table, access, mode) {
+            if self.scan.is_none() && !self.begin_range(cx, table, access, mode)? {
                 return Ok(false);
             }
             let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
@@ -578,10 +589,11 @@ impl ScanState {
         table: &Arc<Table>,
         access: &Access,
         mode: ReadMode,
-    ) -> bool {
+    ) -> SqlAttempt<bool> {
+        self.choose_partitions(cx, table, access)?;
         let Some(range) = self.ranges.pop() else {
             self.phase = Phase::Finished;
-            return false;
+            return Ok(false);
         };
         self.tally.begin(table, access, mode, self.is_of_pieces);
         let direction = if access.backward { Direction::Backward } else { Direction::Forward };
@@ -592,12 +604,31 @@ impl ScanState {
         if self.may_stop {
             scan = scan.that_may_stop();
         }
+        if let Some(set) = &self.partitions {
+            scan = scan.of_partitions(set);
+        }
         self.scan = Some(scan);
         self.has_given = self.is_of_pieces;
         if !self.is_of_pieces {
             count_begin(cx, access);
         }
-        true
+        Ok(true)
+    }
+
+    /// Finds out which partitions are read, of a table that has any.
+    #[inline]
+    fn choose_partitions(
+        &mut self,
+        cx: &mut ExecContext<'_, '_>,
+        table: &Arc<Table>,
+        access: &Access,
+    ) -> SqlAttempt<()> {
+        if let Some(pruning) = &access.pruning
+            && self.partitions.is_none()
+        {
+            self.partitions = Some(partitions(cx, pruning, table)?);
+        }
+        Ok(())
     }
 
     /// How many rows come next, about those of a leaf, without making them current; `None` at the end. Of a
@@ -612,7 +643,7 @@ impl ScanState {
             self.open(cx, table, access)?;
         }
         loop {
-            if self.scan.is_none() && !self.begin_range(cx, table, access, ReadMode::Snapshot) {
+            if self.scan.is_none() && !self.begin_range(cx, table, access, ReadMode::Snapshot)? {
                 return Ok(None);
             }
             let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
@@ -649,6 +680,34 @@ impl ScanState {
         self.scan = None;
         Ok(())
     }
+}
+
+/// The partitions that a path reads now. May ask to wait.
+#[cold]
+pub(super) fn partitions(
+    cx: &mut ExecContext<'_, '_>,
+    pruning: &Pruning,
+    table: &Table,
+) -> SqlAttempt<PartitionSet> {
+    cx.evaluate(|cx| pruning.partitions(cx, table))
+}
+
+/// Reads the row with a unique key in one of these partitions.
+#[cold]
+fn point_read_of(
+    cx: &mut ExecContext<'_, '_>,
+    set: &PartitionSet,
+    (table, index): (&Arc<Table>, usize),
+    key: &[u8],
+    mode: ReadMode,
+    row: &mut RowBuf,
+) -> Attempt<bool> {
+    for partition in set.iter() {
+        if cx.transaction().point_read_in(table, partition, index, key, mode, row)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a step to another row is counted as.

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_catalog::{Value, ValueRef, key};
+use palisade_catalog::{PartitionSet, Value, ValueRef, key};
 use palisade_engine::{Direction, KeyRange, RowAccess, RowBatch, Scan, Table};
 use palisade_expr::place::At;
 use palisade_expr::{Expr, Slot, SqlAttempt, SqlError, SqlResult};
@@ -24,6 +24,7 @@ use palisade_session::work::Work;
 
 use super::ExecContext;
 use super::loose::{Reading, before, behind};
+use super::scan::partitions;
 
 /// Where a skip scan is.
 #[derive(Default)]
@@ -35,6 +36,8 @@ pub struct SkipState {
     ranges: Vec<KeyRange>,
     /// What is being read: the first entry with other values, or one of the ranges.
     scan: Option<(Scan, Step)>,
+    /// The partitions that are read, of a table that has any.
+    partitions: Option<PartitionSet>,
     /// The row in the slot has not been tested yet.
     pending: bool,
 }
@@ -73,6 +76,9 @@ impl SkipState {
             };
             if !reading.access.backward {
                 ranges.reverse();
+            }
+            if let Some(pruning) = &reading.access.pruning {
+                self.partitions = Some(partitions(cx, pruning, reading.table)?);
             }
             (self.rest, self.is_open) = (ranges, true);
         }
@@ -153,7 +159,11 @@ impl SkipState {
     fn open(&self, reading: &Reading<'_>, range: KeyRange) -> Scan {
         let Reading { table, access, mode, .. } = *reading;
         let direction = if access.backward { Direction::Backward } else { Direction::Forward };
-        Scan::new(table.clone(), access.index, range, direction, mode, access.covering)
+        let scan = Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+        match &self.partitions {
+            Some(set) => scan.of_partitions(set),
+            None => scan,
+        }
     }
 
     /// The first entry with these values of the leading parts has been read: notes the ranges behind them,

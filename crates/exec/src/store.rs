@@ -12,6 +12,7 @@ use palisade_expr::mode::SqlMode;
 use palisade_expr::place::At;
 use palisade_expr::{CastTarget, Expr, Node, Slot, SqlAttempt, SqlError, SqlResult};
 use palisade_plan::bind::row_rules::{ColumnDefault, GeneratedValue, RowRules};
+use palisade_plan::partition::{RowPartitions, RowValues};
 
 use super::ExecContext;
 
@@ -213,6 +214,20 @@ impl ExecContext<'_, '_> {
                 self.session.warnings.warn(error);
                 Ok(if column.nullable { Value::Null } else { store::implicit_default(column) })
             }
+        }
+    }
+
+    /// The number of the partition where a row belongs: 1526 if there is none, 1748 if the statement has chosen
+    /// others.
+    pub fn partition_of(&mut self, partitions: &RowPartitions, row: &RowValues<'_>) -> SqlAttempt<usize> {
+        let Some(number) = partitions.scheme.find(&mut self.lend(), row)? else {
+            return Err(partitions.scheme.unplaced(&mut self.lend(), row).into());
+        };
+        match &partitions.chosen {
+            Some(chosen) if !chosen.contains(number) => {
+                Err(mysql_error!(ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET).into())
+            }
+            _ => Ok(number),
         }
     }
 

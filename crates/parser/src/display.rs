@@ -2,6 +2,7 @@
 //! its own parentheses. What is printed parses to the same tree.
 
 mod expr;
+mod partition;
 mod query;
 mod types;
 

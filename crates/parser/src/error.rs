@@ -20,6 +20,16 @@ pub enum ParseError {
         /// Its line, from 1.
         line: u32,
     },
+    /// Error 1064 (42000), with words of its own, of a PARTITION BY.
+    #[error("{fault} near '{near}' at line {line}")]
+    Partitioning {
+        /// What is wrong.
+        fault: PartitionFault,
+        /// From where it is on, at most 80 characters.
+        near: String,
+        /// Its line, from 1.
+        line: u32,
+    },
     /// The caller's watch had the reading end. The caller knows the error to tell.
     #[error("Reading the statement was ended")]
     Stopped,
@@ -29,6 +39,37 @@ pub enum ParseError {
     /// The text is a statement, but about what cannot be called so.
     #[error(transparent)]
     Name(#[from] WrongName),
+}
+
+/// What is wrong of a PARTITION BY, or of definitions of partitions, by its form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PartitionFault {
+    /// A partition of RANGE has no bound.
+    #[error("Syntax error: RANGE PARTITIONING requires definition of VALUES LESS THAN for each partition")]
+    NeedsLessThan,
+    /// A partition of LIST has no values.
+    #[error("Syntax error: LIST PARTITIONING requires definition of VALUES IN for each partition")]
+    NeedsIn,
+    /// There are more or fewer partitions than PARTITIONS says.
+    #[error("Wrong number of partitions defined, mismatch with previous setting")]
+    WrongCount,
+    /// There are more or fewer subpartitions than SUBPARTITIONS says, or than another partition has.
+    #[error("Wrong number of subpartitions defined, mismatch with previous setting")]
+    WrongSubpartitionCount,
+    /// There are fewer values than columns.
+    #[error("Inconsistency in usage of column lists for partitioning")]
+    Inconsistent,
+    /// A row stands where a value does.
+    #[error("Row expressions in VALUES IN only allowed for multi-field column partitioning")]
+    RowNotAllowed,
+    /// MAXVALUE among values of a list.
+    #[error("Cannot use MAXVALUE as value in VALUES IN")]
+    MaxValueInList,
+    /// An expression depends on more than the row.
+    #[error(
+        "Constant, random or timezone-dependent expressions in (sub)partitioning function are not allowed"
+    )]
+    NotOfTheRow,
 }
 
 /// A name that nothing of its kind can have: empty, with a space at its end, or of too many characters. MySQL
@@ -65,6 +106,14 @@ impl WrongName {
 }
 
 impl ParseError {
+    /// The same with the words of what is wrong of a PARTITION BY.
+    pub(crate) fn of_partitioning(fault: PartitionFault, text: &[u8], position: usize) -> ParseError {
+        match ParseError::near(text, position) {
+            ParseError::Syntax { near, line } => ParseError::Partitioning { fault, near, line },
+            other => other,
+        }
+    }
+
     /// A syntax error at `position` of `text`. Lines are counted from the first that is not blank.
     pub(crate) fn near(text: &[u8], position: usize) -> ParseError {
         let (before, rest) = text.split_at_checked(position).unwrap_or((text, &[]));
@@ -80,7 +129,7 @@ impl ParseError {
     /// MySQL's error number.
     pub fn code(&self) -> u16 {
         match self {
-            ParseError::Syntax { .. } => 1064,
+            ParseError::Syntax { .. } | ParseError::Partitioning { .. } => 1064,
             ParseError::Empty => 1065,
             ParseError::Stopped => 1317,
             ParseError::Name(name) => name.code(),
@@ -90,7 +139,10 @@ impl ParseError {
     /// Its SQLSTATE.
     pub fn sqlstate(&self) -> &'static str {
         match self {
-            ParseError::Syntax { .. } | ParseError::Empty | ParseError::Name(_) => "42000",
+            ParseError::Syntax { .. }
+            | ParseError::Partitioning { .. }
+            | ParseError::Empty
+            | ParseError::Name(_) => "42000",
             ParseError::Stopped => "70100",
         }
     }

@@ -23,7 +23,7 @@ mod mode;
 mod parser;
 
 pub use deprecated::Deprecated;
-pub use error::{ParseError, WrongName};
+pub use error::{ParseError, PartitionFault, WrongName};
 pub use hint::Hint;
 pub use mode::ParseOptions;
 
@@ -75,6 +75,11 @@ pub fn parse(text: &[u8], options: ParseOptions) -> Result<ast::Statement, Parse
 /// Parses a text that must be one expression.
 pub fn parse_expression(text: &[u8], options: ParseOptions) -> Result<ast::Expr, ParseError> {
     Parser::new(text, options).only_expression()
+}
+
+/// Parses a PARTITION BY that stands alone, as a definition keeps it.
+pub fn parse_partitioning(text: &[u8], options: ParseOptions) -> Result<ast::Partitioning, ParseError> {
+    Parser::new(text, options).only_partitioning()
 }
 
 /// [`parse`] of a statement that may have placeholders, for as long as `watch` lets it.

@@ -45,7 +45,7 @@ mod table;
 mod transaction;
 
 use crate::ast::{Expr, Name, Statement};
-use crate::error::WrongName;
+use crate::error::{PartitionFault, WrongName};
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
 use crate::{Deprecated, Hint, Only, ParseError, ParseOptions};
 
@@ -87,6 +87,8 @@ pub(crate) struct Parser<'a> {
     stopped: bool,
     /// The first name that its object cannot have.
     wrong_name: Option<WrongName>,
+    /// What is wrong of a PARTITION BY, if that is why a rule has failed.
+    fault: Option<PartitionFault>,
     /// A statement has been read whole, so that `wrong_name` is what there is to say against it.
     is_read: bool,
 }
@@ -122,6 +124,7 @@ impl<'a> Parser<'a> {
             watch: None,
             stopped: false,
             wrong_name: None,
+            fault: None,
             is_read: false,
         }
     }
@@ -206,7 +209,10 @@ impl<'a> Parser<'a> {
         {
             return ParseError::Name(name.clone());
         }
-        ParseError::near(self.lexer.text(), rejected.0)
+        match self.fault {
+            Some(fault) => ParseError::of_partitioning(fault, self.lexer.text(), rejected.0),
+            None => ParseError::near(self.lexer.text(), rejected.0),
+        }
     }
 
     // Tokens.

@@ -16,6 +16,8 @@ use palisade_expr::place::At;
 use palisade_expr::{Context, Expr, SqlAttempt, SqlError, SqlResult};
 use smallvec::SmallVec;
 
+use crate::partition::prune::Pruning;
+
 /// A path to the rows of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
@@ -36,6 +38,8 @@ pub struct Access {
     /// How many parts there are between the leading ones and the part of the ranges, each of whose values is
     /// looked for.
     pub skipped: usize,
+    /// Which partitions are read; `None` of a table that has none.
+    pub pruning: Option<Arc<Pruning>>,
 }
 
 /// A loose scan: of all entries that begin with the same values it reads the first, and jumps to the next
@@ -90,15 +94,13 @@ pub enum Ranges {
 }
 
 /// A value as a column's type can hold it.
-enum KeyValue {
+pub(crate) enum KeyValue {
+    /// NULL.
     Null,
     /// The column can hold just this value.
     Exact(Value),
     /// It cannot: these are its neighbours among the column's values, where there are any.
-    Between {
-        below: Option<Value>,
-        above: Option<Value>,
-    },
+    Between { below: Option<Value>, above: Option<Value> },
     /// It cannot, and the neighbours are not known.
     Unknown,
 }
@@ -416,7 +418,7 @@ fn disjoint(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
 }
 
 /// `value` as `column` can hold it.
-fn key_value(cx: &mut Context<'_>, column: &Column, value: Value) -> SqlResult<KeyValue> {
+pub(crate) fn key_value(cx: &mut Context<'_>, column: &Column, value: Value) -> SqlResult<KeyValue> {
     let value = match value {
         Value::Null => return Ok(KeyValue::Null),
         // A binary literal, if a text is compared with it.

@@ -39,6 +39,7 @@ mod lent;
 pub mod literal;
 pub mod locking;
 mod names;
+pub mod partition;
 mod predicate;
 pub mod row_rules;
 pub mod scope;
@@ -166,6 +167,8 @@ pub struct Binder<'a> {
     pub shared_subqueries: Vec<usize>,
     /// Stored tables used so far.
     pub tables: Vec<Arc<Table>>,
+    /// PARTITION (...) of tables, by slot.
+    pub chosen: Vec<(usize, Arc<palisade_catalog::PartitionSet>)>,
     /// What the statement does to which tables.
     pub accesses: Vec<(palisade_session::environment::Access, ast::ObjectName)>,
     /// A query locks rows exclusively: FOR UPDATE.
@@ -265,6 +268,7 @@ impl<'a> Binder<'a> {
             subqueries: Vec::new(),
             shared_subqueries: Vec::new(),
             tables: Vec::new(),
+            chosen: Vec::new(),
             accesses: Vec::new(),
             locks_rows: false,
             subquery_reads: Vec::new(),

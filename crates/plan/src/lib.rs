@@ -22,6 +22,7 @@
 //! | `window_order` | rows that a window gives in the order of ORDER BY |
 //! | [`reads`] | how tables are read, as `Select_...` counts it |
 //! | [`pace`] | how long planning may compute before it lets others run |
+//! | [`partition`] | in which partition a row belongs, and which partitions conditions leave |
 //! | `remembered` | which subqueries' values are remembered |
 //! | [`parallel`] | groupings whose rows can be added up in parts |
 //! | `examined` | how many rows a plan would examine |
@@ -55,6 +56,7 @@ pub mod note;
 pub mod outline;
 pub mod pace;
 pub mod parallel;
+pub mod partition;
 pub mod point;
 pub mod premise;
 mod print;

@@ -32,6 +32,7 @@ use palisade_session::sink::ColumnMeta;
 
 use super::hints::BlockHints;
 use super::json_table::JsonTable;
+use super::partition::RowPartitions;
 use super::window::WindowPlan;
 use super::{KeptKey, Limit, SetStep};
 
@@ -259,6 +260,8 @@ pub struct TableLeaf {
     pub hints: Vec<IndexHint>,
     /// How its rows are read.
     pub mode: ReadMode,
+    /// How it is partitioned, if it is.
+    pub partitions: Option<Arc<RowPartitions>>,
 }
 
 /// A recursive common table expression.

@@ -53,7 +53,11 @@ impl PointPlan {
         else {
             return None;
         };
-        if !access.unique || query.counted_limit.is_some() || !query.outer_slots.is_empty() {
+        if !access.unique
+            || access.pruning.is_some()
+            || query.counted_limit.is_some()
+            || !query.outer_slots.is_empty()
+        {
             return None;
         }
         let parts = &table.indexes.get(access.index)?.parts;

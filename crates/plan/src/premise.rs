@@ -15,16 +15,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use palisade_base::Blocked;
+use palisade_catalog::PartitionSet;
 use palisade_catalog::Value;
 use palisade_catalog::histogram::Histogram;
 use palisade_engine::{RowStamp, Table, TableSample};
 use palisade_expr::context::{StatementState, Subqueries};
 use palisade_expr::session_state::SessionState;
-use palisade_expr::{Context, Expr, SqlAttempt, SqlError, Subquery};
+use palisade_expr::{Context, Expr, SqlAttempt, SqlError, SqlResult, Subquery};
 use palisade_session::environment::Environment;
 
 use super::access::{Access, RangeSpec, Ranges, part_within};
 use super::conditions::spec_exprs;
+use super::partition::prune::Pruning;
+use super::partition::{PartitionScheme, RowValues};
 
 /// How many times as large or as small as it was a number of rows may be before it is another one.
 const ANOTHER: f64 = 10.0;
@@ -189,8 +193,67 @@ impl Looker {
         let mut none = NoSubqueries;
         let mut cx = Context { session, host, parameters, state, subqueries: &mut none };
         let Ok(Ranges::Ranges(ranges)) = access.ranges(&mut cx, table) else { return None };
-        let counted = ranges.iter().map(|range| table.entries_in_range(access.index, range));
+        let narrowed = access.pruning.as_ref().map(|pruning| &pruning.planned);
+        let narrowed = narrowed.filter(|set| !set.is_all(table.partition_count()));
+        let counted = ranges.iter().map(|range| match narrowed {
+            Some(set) => table.entries_in_range_of(access.index, range, set),
+            None => table.entries_in_range(access.index, range),
+        });
         counted.sum::<Option<u64>>().map(|rows| rows as f64)
+    }
+
+    /// The value of an expression over constants and parameters; `None` where it cannot be evaluated.
+    pub fn value(&mut self, host: &dyn Environment, parameters: &[Value], expr: &Expr) -> Option<Value> {
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters, state, subqueries: &mut none };
+        expr.eval(&mut cx).ok()
+    }
+
+    /// The number of the partition where a row belongs, if there is one.
+    pub fn place(
+        &mut self,
+        host: &dyn Environment,
+        scheme: &PartitionScheme,
+        row: &RowValues<'_>,
+    ) -> SqlResult<Option<usize>> {
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters: &[], state, subqueries: &mut none };
+        scheme.find(&mut cx, row).map_err(|blocked| match blocked {
+            Blocked::Error(error) => error,
+            Blocked::Wait(_) => SqlError::internal("where a row belongs is known at once"),
+        })
+    }
+
+    /// The same; 1526 if there is none.
+    pub fn route(
+        &mut self,
+        host: &dyn Environment,
+        scheme: &PartitionScheme,
+        row: &RowValues<'_>,
+    ) -> SqlResult<usize> {
+        if let Some(number) = self.place(host, scheme, row)? {
+            return Ok(number);
+        }
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters: &[], state, subqueries: &mut none };
+        Err(scheme.unplaced(&mut cx, row))
+    }
+
+    /// The partitions that conditions leave whose values are known; `None` where one cannot be evaluated.
+    pub fn partitions(
+        &mut self,
+        host: &dyn Environment,
+        parameters: &[Value],
+        table: &Table,
+        pruning: &Pruning,
+    ) -> Option<PartitionSet> {
+        let Looker { session, state } = self;
+        let mut none = NoSubqueries;
+        let mut cx = Context { session, host, parameters, state, subqueries: &mut none };
+        pruning.partitions(&mut cx, table).ok()
     }
 
     /// The part of all rows for which a condition on a column holds; `None` where that cannot be told.

@@ -14,6 +14,8 @@ pub enum Purpose {
         is_replace: bool,
         /// The table's name.
         table: String,
+        /// Names of the partitions that rows may go to, of a table that has any; known where it is explained.
+        partitions: Vec<String>,
     },
 }
 
@@ -51,10 +53,18 @@ impl Purpose {
     /// INSERT or REPLACE, and the table's name, if that is what it does.
     pub fn inserted(&self) -> Option<(&'static str, &str)> {
         match self {
-            Purpose::Insert { is_replace, table } => {
+            Purpose::Insert { is_replace, table, .. } => {
                 Some((if *is_replace { "REPLACE" } else { "INSERT" }, table))
             }
             Purpose::Query | Purpose::Change(_) => None,
+        }
+    }
+
+    /// The partitions that rows may be inserted into; empty of a table that has none.
+    pub fn partitions(&self) -> &[String] {
+        match self {
+            Purpose::Insert { partitions, .. } => partitions,
+            Purpose::Query | Purpose::Change(_) => &[],
         }
     }
 }

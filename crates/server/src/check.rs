@@ -187,7 +187,7 @@ fn check(request: &Request, fs: Arc<dyn FileSystem>, shown: &mut Shown) -> (Stri
         io_threads: IO_THREADS,
         schema: request.schema.clone(),
         table: request.table.clone(),
-        options: request.tables,
+        options: request.tables.clone(),
         clock: Arc::new(SystemClock::default()),
     };
     let checked = check_directory(config, fs, &mut |progress| shown.goes_on(&progress));

@@ -83,6 +83,12 @@ impl Sql {
                 self.begin_definition(session, statement).await?;
                 self.create_from_query(session, create, parameters).await
             }
+            Statement::AlterTable(alter) if crate::ddl::partition::maintenance(alter).is_some() => {
+                match crate::ddl::partition::maintenance(alter) {
+                    Some(what) => self.maintain_partitions(session, alter, what, sink).await,
+                    None => Ok(Completion::default()),
+                }
+            }
             other if crate::ddl::is_definition(other) => {
                 self.begin_definition(session, statement).await?;
                 match crate::ddl::execute(self.engine(), &**self.host(), session, other).await? {

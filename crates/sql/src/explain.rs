@@ -363,7 +363,7 @@ fn tree(plan: &Plan, is_measured: bool, divided_from: DividedFrom) -> Step {
             let how = if change.collects { "buffered" } else { "immediate" };
             Step::new(format!("{verb} {} ({how})", change.target_names()), "").over(found)
         }
-        Purpose::Insert { is_replace, table } => {
+        Purpose::Insert { is_replace, table, .. } => {
             let (verb, values, select) = match is_replace {
                 true => ("Replace", "replace_values", "replace_select"),
                 false => ("Insert", "insert_values", "insert_select"),

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use palisade_catalog::Value;
+use palisade_catalog::{Value, Zone};
 use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel};
 use palisade_exec::run::send_rows;
 use palisade_expr::session_state::SecurityContext;
@@ -22,7 +22,7 @@ use palisade_parser::ast;
 use palisade_session::sink::Collected;
 
 use crate::sql::Sql;
-use crate::{Host, Session, SessionVariables, SqlError, SqlResult};
+use crate::{Host, ResultSink, Session, SessionVariables, SqlError, SqlResult};
 
 /// A session of the server's own, without a connection. What it has begun is rolled back when it is
 /// [ended](Self::end).
@@ -120,7 +120,32 @@ pub(crate) async fn query_locked(
     lock: &ExclusiveLock,
     query: &ast::Query,
 ) -> SqlResult<Vec<Vec<Value>>> {
+    let mut rows = Collected::default();
+    let session = session.internal_for_statement();
+    query_into(engine, host, session, (lock, query), &mut rows).await?;
+    Ok(rows.rows)
+}
+
+/// The same for many rows, which `sink` looks at one by one. TIMESTAMPs are those of UTC.
+pub(crate) async fn query_locked_into(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    session: &Session,
+    (lock, query): (&ExclusiveLock, &ast::Query),
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
     let mut session = session.internal_for_statement();
+    session.state.variables.time_zone = Zone::UTC;
+    query_into(engine, host, session, (lock, query), sink).await
+}
+
+async fn query_into(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    mut session: Session,
+    (lock, query): (&ExclusiveLock, &ast::Query),
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
     let plan = {
         let dictionary = engine.dictionary();
         let mut binder = session.binder(host, engine, &dictionary, &[]);
@@ -132,12 +157,11 @@ pub(crate) async fn query_locked(
     let transaction = session.start_transaction(engine, isolation, access);
     transaction.hold_exclusive(lock);
     transaction.start_statement();
-    let mut rows = Collected::default();
     let mut context = session.context(host, engine, &[], Some(plan.clone()));
-    let sent = send_rows(&mut context.view(), planned, &mut rows).await;
+    let sent = send_rows(&mut context.view(), planned, sink).await;
     drop(context);
     if let Some(transaction) = &mut session.transaction {
         transaction.rollback().await?;
     }
-    sent.map(|_| rows.rows)
+    sent.map(drop)
 }

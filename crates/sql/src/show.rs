@@ -17,6 +17,7 @@ mod absent;
 pub mod answer;
 pub mod create;
 pub mod information_schema;
+pub(crate) mod partition;
 mod performance_keys;
 mod picks;
 pub mod privileges;

@@ -5,9 +5,11 @@
 
 use std::sync::LazyLock;
 
+use palisade_base::{PageNo, SpaceId};
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{
-    CollationId, Column, Index, IndexPart, RowView, SqlType, Table, TableDef, Value, key, row, store,
+    CollationId, Column, Index, IndexPart, IndexTree, PartitionDef, RowView, SqlType, Table, TableDef, Value,
+    key, row, store,
 };
 
 use super::choice;
@@ -74,6 +76,17 @@ fn seeds() -> Vec<Vec<u8>> {
         }
         seeds.push([&[number as u8], &bytes[..]].concat());
         seeds.push([&[0x80], &table.to_bytes()[..]].concat());
+        let mut parted = table.def().clone();
+        for at in 1..=3 {
+            let space = SpaceId(at);
+            parted
+                .partitions
+                .push(PartitionDef { space, ..PartitionDef::subpartition_of("p", format!("s{at}")) });
+            for index in &mut parted.indexes {
+                index.trees.push(IndexTree { id: u64::from(at), root: PageNo(at) });
+            }
+        }
+        seeds.push([&[0x80], &parted.to_bytes()[..]].concat());
     }
     seeds
 }

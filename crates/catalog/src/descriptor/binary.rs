@@ -9,7 +9,8 @@
 //! tables of several partitions: space and trees of the first are where those of the table were, those of the
 //! others at the end. Version 5 is that of tables with histograms, which are behind the partitions, each with
 //! the place of its column. Version 6 is that of tables whose rows have versions, which are behind the
-//! histograms. What needs none of this is written as version 3, so that a server of that version
+//! histograms. Version 7 is that of tables with PARTITION BY: names and options of the partitions are behind
+//! the versions. What needs none of this is written as version 3, so that a server of that version
 //! reads it. Whatever the bytes are, reading gives an error, not a panic, and what is read is a definition,
 //! not yet a table: `Table::new` checks it.
 
@@ -20,7 +21,7 @@ use palisade_base::{PageNo, SpaceId};
 
 use super::{
     Check, Column, DefaultValue, DroppedColumn, ForeignKey, Generated, Index, IndexPart, IndexTree,
-    PartitionDef, RowVersions, Schema, TableDef, ViewAlgorithm, ViewCheck, ViewDef, Visibility,
+    RowVersions, Schema, TableDef, ViewAlgorithm, ViewCheck, ViewDef, Visibility,
 };
 use crate::collation::{Collation, CollationId};
 use crate::decimal::{Decimal, ParseEnd};
@@ -29,11 +30,13 @@ use crate::temporal::{Date, DateTime, Time, Timestamp};
 use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
-/// The latest version that is read, and that a table whose rows have versions is written in.
-pub const FORMAT_VERSION: u8 = 6;
+/// The latest version that is read, and that a table with PARTITION BY is written in.
+pub const FORMAT_VERSION: u8 = 7;
+/// The version that a table whose rows have versions is written in.
+pub(super) const VERSIONED: u8 = 6;
 /// The version that a table with histograms is written in.
 pub(super) const MEASURED: u8 = 5;
-/// The version that a table of several partitions is written in.
+/// The version that a table of several partitions without names is written in.
 pub(super) const PARTITIONED: u8 = 4;
 /// The version that all else is written in.
 pub(super) const UNPARTITIONED: u8 = 3;
@@ -324,17 +327,9 @@ impl Binary for Index {
     }
 }
 
-/// The first partition: the others lie at the end of a table's record.
-impl Binary for Vec<PartitionDef> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.first().map_or(SpaceId(NONE_YET), |first| first.space).put(out);
-    }
+mod partitions;
 
-    fn get(from: &mut Reader<'_>) -> Result<Self> {
-        let space = SpaceId::get(from)?;
-        Ok(if space.0 == NONE_YET { Vec::new() } else { vec![PartitionDef { space }] })
-    }
-}
+use partitions::{add_names, add_partitions, later_partitions, names};
 
 binary_struct!(TableDef {
     id,
@@ -354,42 +349,6 @@ binary_struct!(TableDef {
     created_us,
     engine_data,
 } elsewhere { versions: RowVersions::default() });
-
-/// A partition after the first: its space, and its tree of each index.
-struct Later {
-    space: SpaceId,
-    trees: Vec<IndexTree>,
-}
-
-binary_struct!(Later { space, trees });
-
-/// The partitions of a table after the first.
-fn later_partitions(def: &TableDef) -> Vec<Later> {
-    let later = def.partitions.iter().enumerate().skip(1);
-    let trees = |number: usize| def.indexes.iter().filter_map(move |index| index.trees.get(number)).copied();
-    later
-        .map(|(number, partition)| Later { space: partition.space, trees: trees(number).collect() })
-        .collect()
-}
-
-/// Puts the partitions after the first where they belong. Each of them, and the first, has a space and a tree
-/// of each index: a definition with a gap would be written as another one.
-fn add_partitions(def: &mut TableDef, later: Vec<Later>) -> Result<()> {
-    if !later.is_empty() && !def.is_placed() {
-        return Err(DescriptorError::Damaged("partitions follow a first one that is not there"));
-    }
-    for Later { space, trees } in later {
-        if trees.len() != def.indexes.len() || trees.iter().any(|tree| tree.id == u64::from(NONE_YET)) {
-            return Err(DescriptorError::Damaged("a partition has not a tree for each index"));
-        }
-        if space.0 == NONE_YET {
-            return Err(DescriptorError::Damaged("a partition has no space"));
-        }
-        def.partitions.push(PartitionDef { space });
-        def.indexes.iter_mut().zip(trees).for_each(|(index, tree)| index.trees.push(tree));
-    }
-    Ok(())
-}
 
 /// The histogram of a column.
 struct Measured {
@@ -657,8 +616,10 @@ fn whole<T>(record: T, rest: &Reader<'_>) -> Result<T> {
 pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
     let later = later_partitions(def);
     let histograms = histograms(def);
+    let names = names(def);
     let version = match (later.is_empty(), histograms.is_empty()) {
-        _ if def.versions != RowVersions::default() => FORMAT_VERSION,
+        _ if !names.is_empty() => FORMAT_VERSION,
+        _ if def.versions != RowVersions::default() => VERSIONED,
         (_, false) => MEASURED,
         (false, true) => PARTITIONED,
         (true, true) => UNPARTITIONED,
@@ -671,8 +632,11 @@ pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
     if version >= MEASURED {
         histograms.put(&mut out);
     }
-    if version >= FORMAT_VERSION {
+    if version >= VERSIONED {
         def.versions.put(&mut out);
+    }
+    if version >= FORMAT_VERSION {
+        names.put(&mut out);
     }
     out
 }
@@ -693,11 +657,14 @@ pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
     if version >= MEASURED {
         add_histograms(&mut def, Binary::get(&mut from)?)?;
     }
-    if version >= FORMAT_VERSION {
+    if version >= VERSIONED {
         def.versions = Binary::get(&mut from)?;
-        if def.versions == RowVersions::default() {
+        if version == VERSIONED && def.versions == RowVersions::default() {
             return Err(DescriptorError::Damaged("rows have no versions"));
         }
+    }
+    if version >= FORMAT_VERSION {
+        add_names(&mut def, Binary::get(&mut from)?)?;
     }
     whole(def, &from)
 }

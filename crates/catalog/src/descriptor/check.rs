@@ -1,6 +1,6 @@
 //! What makes a definition a table: everything that rows and keys rely on.
 
-use super::{DescriptorError, MAX_ROW_VERSIONS, TableDef};
+use super::{DescriptorError, MAX_PARTITIONS, MAX_ROW_VERSIONS, TableDef};
 use crate::collation::Collation;
 use crate::field::{encode_fixed, fixed_len};
 use crate::types::SqlType;
@@ -32,6 +32,7 @@ pub(super) fn check(def: &TableDef) -> Result<(), DescriptorError> {
     for column in &def.dropped {
         check_type(&column.sql_type)?;
     }
+    require(def.partitions.len() <= MAX_PARTITIONS, "too many partitions")?;
     for (number, index) in def.indexes.iter().enumerate() {
         require((1..=MAX_INDEX_PARTS).contains(&index.parts.len()), "an index has 1 to 16 columns")?;
         for part in &index.parts {

@@ -24,8 +24,17 @@ fn random_def(prng: &mut Prng) -> TableDef {
     }
     def.id = prng.next_u64();
     let number = |prng: &mut Prng| 1 + prng.below(u64::from(u32::MAX));
-    for _ in 0..prng.below(4) {
-        def.partitions.push(PartitionDef { space: SpaceId(number(prng) as u32) });
+    let names = prng.below(3);
+    for at in 0..prng.below(4) {
+        let named = match names {
+            0 => PartitionDef::default(),
+            1 => PartitionDef { comment: "a part".into(), ..PartitionDef::named(format!("p{at}")) },
+            _ => PartitionDef {
+                options: vec![("MAX_ROWS".into(), "7".into())],
+                ..PartitionDef::subpartition_of("p", format!("s{at}"))
+            },
+        };
+        def.partitions.push(PartitionDef { space: SpaceId(number(prng) as u32), ..named });
         for index in &mut def.indexes {
             index.trees.push(IndexTree { id: number(prng), root: PageNo(number(prng) as u32) });
         }
@@ -50,7 +59,7 @@ fn random_def(prng: &mut Prng) -> TableDef {
 fn of_one_partition(prng: &mut Prng) -> TableDef {
     loop {
         let def = random_def(prng);
-        if def.partitions.len() == 1 {
+        if def.partitions.len() == 1 && def.partitions[0].name.is_empty() {
             return def;
         }
     }
@@ -113,7 +122,7 @@ fn collations_of_version_2_keep_the_order_of_their_indexes() {
 fn a_partition_has_a_tree_of_each_index() {
     let mut prng = Prng::new(test_seed(64));
     let mut def = of_one_partition(&mut prng);
-    def.partitions.push(PartitionDef { space: SpaceId(9) });
+    def.partitions.push(PartitionDef::sole(SpaceId(9)));
     assert!(matches!(Table::new(def.clone()), Err(DescriptorError::Inconsistent(_))));
     assert!(matches!(TableDef::from_bytes(&def.to_bytes()), Err(DescriptorError::Damaged(_))));
     for index in &mut def.indexes {
@@ -134,6 +143,10 @@ fn a_partition_has_a_tree_of_each_index() {
         damage(&mut damaged);
         assert!(matches!(TableDef::from_bytes(&damaged.to_bytes()), Err(DescriptorError::Damaged(_))));
     }
+    // Names bring a version that a server from before does not read.
+    def.partitions[1].name = "p1".into();
+    assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
+    assert_eq!(def.to_bytes()[0], binary::FORMAT_VERSION);
     // An index that is to be built has no tree yet.
     def.indexes.push(Index::new("new", vec![IndexPart::of(0)]));
     assert!(Table::new(def).is_ok());
@@ -179,7 +192,7 @@ fn versions_of_rows_are_kept() {
     assert_eq!(def.next_ordinal(), ordinals + 1, "the ordinal of a dropped column is not given again");
     assert!(def.is_added_to_rows(&gone) && !def.columns.iter().any(|column| def.is_added_to_rows(column)));
     let bytes = def.to_bytes();
-    assert_eq!(bytes[0], FORMAT_VERSION);
+    assert_eq!(bytes[0], binary::VERSIONED);
     assert_eq!(TableDef::from_bytes(&bytes).as_ref(), Ok(&def));
     for length in 0..bytes.len() {
         assert!(TableDef::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());

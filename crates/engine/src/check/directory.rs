@@ -29,6 +29,7 @@ use super::pages::{self, Expected, FileSummary, Suspect, What};
 use super::stale::StaleRows;
 use super::table::{self, TableCheck, TableCheckOptions, UndoKnown, is_leak};
 use super::{Progress, Watch};
+use crate::definition_copy::DefinitionCopy;
 use crate::files::{Files, Found};
 use crate::info::INFO_PAGE;
 use crate::open::{SYSTEM_SPACE, check_page};
@@ -329,7 +330,7 @@ impl Check {
                 false => UndoKnown::Partly,
             };
             let mut tx = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
-            let how = (self.config.options, &known, true);
+            let how = (&self.config.options, &known, true);
             let mut check = table::check(&engine, &table, &mut tx, how, watch)?;
             self.definition_copy(&engine, &table, &check)?;
             for mut finding in std::mem::take(&mut check.damage) {
@@ -526,24 +527,25 @@ impl Check {
         let Some(schema) = dictionary.schema(&table.schema).filter(|_| table.runtime().is_usable()) else {
             return Ok(());
         };
-        for space in table.runtime().spaces() {
-            self.compare_copy(space, schema, table, check)?;
+        for number in 0..table.partition_count() {
+            self.compare_copy(number, schema, table, check)?;
         }
         Ok(())
     }
 
-    /// The same of one of its files.
+    /// The same of the file of one of its partitions.
     fn compare_copy(
         &mut self,
-        space: &Space,
+        number: usize,
         schema: &Schema,
         table: &Arc<Table>,
         check: &TableCheck,
     ) -> Result<(), Error> {
+        let space = table.partition(number)?.space();
         let what = match definition_copy::read(space) {
             // By what it says: earlier versions have written the same in other bytes.
             Ok(Some(bytes)) => match definition_copy::decode(&bytes) {
-                Ok((of, def)) if (&of, &def) == (schema, table.def()) => return Ok(()),
+                Ok(found) if found == DefinitionCopy::of(schema, table.def(), number) => return Ok(()),
                 _ => "the copy of the table's definition in its file is not the dictionary's".to_owned(),
             },
             Ok(None) => "the table's file has no copy of the table's definition".to_owned(),

@@ -45,12 +45,12 @@ fn digest(bytes: &[u8]) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Compares the indexes of a table whose trees are sound, as far as `is_sound` says.
+/// Compares the indexes in the partition that is looked at, whose trees are sound as far as `is_sound` says.
 pub(super) fn compare(
     tx: &mut Transaction,
     table: &Arc<Table>,
     is_sound: &[bool],
-    options: TableCheckOptions,
+    options: &TableCheckOptions,
     report: &mut Report,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
@@ -63,18 +63,18 @@ pub(super) fn compare(
         return Ok(());
     }
     let rows = by_rows.first().map_or(0, |rows| rows.entries);
-    report.check.rows = rows;
+    report.check.rows += rows;
     if let Some(clustered) = report.check.indexes.first_mut() {
-        clustered.rows = rows;
+        clustered.rows += rows;
     }
     let has_unreadable = report.check.damage.len() > damaged_before;
     for (index, expected) in by_rows.iter().enumerate().skip(1) {
         if is_sound.get(index) != Some(&true) {
             continue;
         }
-        let Some(found) = read_entries(tx, table, index, watch)? else { return Ok(()) };
+        let Some(found) = read_entries(tx, (table, report.number), index, watch)? else { return Ok(()) };
         if let Some(counted) = report.check.indexes.get_mut(index) {
-            counted.rows = found.entries;
+            counted.rows += found.entries;
         }
         let differs = found != *expected && !has_unreadable;
         if differs {
@@ -102,7 +102,8 @@ fn read_rows(
     watch: &mut Watch<'_>,
 ) -> Result<bool, Error> {
     let range = KeyRange::default();
-    let mut scan = Scan::new(table.clone(), 0, range, Direction::Forward, ReadMode::Snapshot, false);
+    let scan = Scan::new(table.clone(), 0, range, Direction::Forward, ReadMode::Snapshot, false);
+    let mut scan = scan.of_partition(report.number);
     let mut batch = RowBatch::new();
     let (mut key, mut previous) = (Vec::new(), Vec::new());
     while retry_blocking(|| tx.scan_next(&mut scan, &mut batch))? {
@@ -157,12 +158,12 @@ fn is_sound(table: &Table, row: &RowView<'_>) -> bool {
 /// Sums up the entries of an index. `None` if that was to end early.
 fn read_entries(
     tx: &mut Transaction,
-    table: &Arc<Table>,
+    (table, partition): (&Arc<Table>, usize),
     index: usize,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Census>, Error> {
     let mut census = Census::default();
-    let mut scan = Scan::of_entries(table.clone(), index);
+    let mut scan = Scan::of_entries(table.clone(), partition, index);
     let mut batch = RowBatch::new();
     while retry_blocking(|| tx.scan_next(&mut scan, &mut batch))? {
         if !watch(super::Progress { what: "", pages: 1 }) {
@@ -182,7 +183,8 @@ fn name_rows(
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let range = KeyRange::default();
-    let mut scan = Scan::new(table.clone(), 0, range, Direction::Forward, ReadMode::Snapshot, false);
+    let scan = Scan::new(table.clone(), 0, range, Direction::Forward, ReadMode::Snapshot, false);
+    let mut scan = scan.of_partition(report.number);
     let (mut batch, mut out, mut named) = (RowBatch::new(), RowBuf::new(), 0);
     while retry_blocking(|| tx.scan_next(&mut scan, &mut batch))? {
         if !watch(super::Progress { what: "", pages: 1 }) || named >= MOST_NAMED {
@@ -195,7 +197,9 @@ fn name_rows(
             }
             let mut key = Vec::new();
             key::entry_key(table, index, &view, &mut key).map_err(|error| damaged(table, error))?;
-            let found = retry_blocking(|| tx.point_read(table, index, &key, ReadMode::Snapshot, &mut out))?;
+            let found = retry_blocking(|| {
+                tx.point_read_in(table, report.number, index, &key, ReadMode::Snapshot, &mut out)
+            })?;
             if !(found && out.row() == row.row) {
                 let what = format!("index {} lacks {}", table.indexes[index].name, identity(table, &view));
                 report.damage(Kind::IndexRows, Some(index), Owner::Secondary, what);
@@ -214,7 +218,7 @@ fn name_entries(
     report: &mut Report,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    let mut scan = Scan::of_entries(table.clone(), index);
+    let mut scan = Scan::of_entries(table.clone(), report.number, index);
     let (mut batch, mut out, mut named) = (RowBatch::new(), RowBuf::new(), 0);
     while retry_blocking(|| tx.scan_next(&mut scan, &mut batch))? {
         if !watch(super::Progress { what: "", pages: 1 }) || named >= MOST_NAMED {
@@ -223,8 +227,9 @@ fn name_entries(
         for entry in batch.iter() {
             let (entry_key, mut row_key) = (key_of_entry(entry.row), Vec::new());
             let is_key = key::clustered_key(table, index, entry_key, &mut row_key).is_ok();
-            let found =
-                is_key && retry_blocking(|| tx.point_read(table, 0, &row_key, ReadMode::Snapshot, &mut out))?;
+            let mut read =
+                || tx.point_read_in(table, report.number, 0, &row_key, ReadMode::Snapshot, &mut out);
+            let found = is_key && retry_blocking(&mut read)?;
             let belongs = found
                 && RowView::new(table, out.row()).is_ok_and(|view| {
                     is_sound(table, &view) && entry_of(table, index, &view).is_ok_and(|own| own == entry.row)

@@ -65,7 +65,7 @@ impl StaleRows {
             let place = Place {
                 schema: table.map(|table| table.schema.clone()),
                 table: table.map(|table| table.name.clone()),
-                space: table.map(|table| table.first_space_id()),
+                space: engine.registry.find(index).map(|(_, tree)| tree.space().id()),
                 index: table.and_then(|table| table.number_of(index)).and_then(name),
                 ..Place::default()
             };

@@ -17,6 +17,7 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Event, PageNo, SpaceId};
 use palisade_btree::verify::{self, Damage, TreeReport};
 use palisade_btree::{PageSet, ScanEnd, Tree};
+use palisade_catalog::PartitionSet;
 use palisade_txn::{ClusteredHeader, EXTERNAL};
 use parking_lot::Mutex;
 
@@ -31,12 +32,14 @@ use crate::table::Partition;
 use crate::{AccessMode, Attempt, Error, IsolationLevel, Table, TableLocks, Transaction, definition_copy};
 
 /// What a check of a table looks at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableCheckOptions {
     /// Rows are counted by every index, and the trees are not walked: CHECK TABLE ... QUICK.
     pub quick: bool,
     /// Every row is looked up by every index, and the other way round.
     pub deep: bool,
+    /// Only these partitions: CHECK TABLE ... PARTITION.
+    pub partitions: Option<PartitionSet>,
 }
 
 /// What a check has found of an index.
@@ -89,8 +92,9 @@ pub(super) enum UndoKnown<'a> {
 /// A check of a table that goes on.
 pub(super) struct Report<'t> {
     table: &'t Arc<Table>,
-    /// The partition that is looked at.
+    /// The partition that is looked at, and its number.
     partition: &'t Partition,
+    pub(super) number: usize,
     /// Whether findings name the file.
     names_file: bool,
     pub(super) check: TableCheck,
@@ -159,7 +163,7 @@ impl Engine {
         watch: &mut Watch<'_>,
     ) -> Result<TableCheck, Error> {
         let mut tx = self.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
-        check(self, table, &mut tx, (options, &UndoKnown::Running, false), watch)
+        check(self, table, &mut tx, (&options, &UndoKnown::Running, false), watch)
     }
 
     /// The same, to be run on a thread of the engine's. The session that asks for it may hold `locks`.
@@ -198,7 +202,7 @@ impl PreparedCheck {
         let PreparedCheck { engine, table, options, mut tx } = self;
         engine.clone().ddl.submit(move || {
             let mut watch = |_: Progress<'_>| !check.stop.load(Ordering::Relaxed);
-            let how = (options, &UndoKnown::Running, false);
+            let how = (&options, &UndoKnown::Running, false);
             let result = self::check(&engine, &table, &mut tx, how, &mut watch);
             drop((tx, table));
             *check.result.lock() = Some(result);
@@ -239,11 +243,11 @@ pub(super) fn check(
     engine: &Arc<Engine>,
     table: &Arc<Table>,
     tx: &mut Transaction,
-    (options, undo, names_file): (TableCheckOptions, &UndoKnown<'_>, bool),
+    (options, undo, names_file): (&TableCheckOptions, &UndoKnown<'_>, bool),
     watch: &mut Watch<'_>,
 ) -> Result<TableCheck, Error> {
     let partition = &table.partitions()[0];
-    let mut report = Report { table, partition, names_file, check: TableCheck::default() };
+    let mut report = Report { table, partition, number: 0, names_file, check: TableCheck::default() };
     let mut is_stopped = false;
     let name = format!("{}.{}", table.schema, table.name);
     let mut watch = |progress: Progress<'_>| {
@@ -273,20 +277,21 @@ pub(super) fn check(
     let indexes = table.indexes.iter();
     report.check.indexes =
         indexes.map(|index| IndexCheck { name: index.name.clone(), ..IndexCheck::default() }).collect();
-    let mut is_sound = vec![true; table.indexes.len()];
     let mut used = Vec::new();
-    let mut chains_are_sound = true;
-    for partition in table.partitions() {
-        report.partition = partition;
+    let is_wanted = |number| options.partitions.as_ref().is_none_or(|wanted| wanted.contains(number));
+    let wanted = || table.partitions().iter().enumerate().filter(|(number, _)| is_wanted(*number));
+    for (number, partition) in wanted() {
+        (report.partition, report.number) = (partition, number);
+        let mut is_sound = vec![true; table.indexes.len()];
         let mut pages = trees(&mut report, &mut is_sound, options, undo, &mut watch)?;
-        chains_are_sound &= options.quick || chains(&mut report, is_sound[0], &mut pages, &mut watch)?;
+        let are_chains_sound = options.quick || chains(&mut report, is_sound[0], &mut pages, &mut watch)?;
         used.push(pages);
-    }
-    if is_usable
-        && chains_are_sound
-        && let Err(error) = rows::compare(tx, table, &is_sound, options, &mut report, &mut watch)
-    {
-        report.error(Kind::Row, None, Owner::Clustered(0), error)?;
+        if is_usable
+            && are_chains_sound
+            && let Err(error) = rows::compare(tx, table, &is_sound, options, &mut report, &mut watch)
+        {
+            report.error(Kind::Row, None, Owner::Clustered(0), error)?;
+        }
     }
     let may_account = match undo {
         UndoKnown::Running => engine.history_length() == 0 && engine.active_transactions().is_empty(),
@@ -295,8 +300,8 @@ pub(super) fn check(
     };
     let is_whole = is_whole_at_first && report.check.damage.is_empty();
     if !options.quick && is_whole && may_account && watch(Progress { what: "", pages: 0 }) {
-        for (partition, used) in table.partitions().iter().zip(used) {
-            report.partition = partition;
+        for ((number, partition), used) in wanted().zip(used) {
+            (report.partition, report.number) = (partition, number);
             account_for_space(&mut report, undo, used)?;
         }
     }
@@ -309,7 +314,7 @@ pub(super) fn check(
 fn trees(
     report: &mut Report<'_>,
     is_sound: &mut [bool],
-    options: TableCheckOptions,
+    options: &TableCheckOptions,
     undo: &UndoKnown<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<PageSet, Error> {

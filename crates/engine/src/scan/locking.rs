@@ -23,9 +23,9 @@ use palisade_txn::{
     ClusteredHeader, Cut, EXTERNAL, Gaps, LockWait, Locking, RangeGuard, SecondaryHeader, Trx, TryLock,
 };
 
-use super::{Bound, Direction, MOST_LONG, Pending, RowBatch, Scan, Wanted, damaged};
+use super::{Bound, Direction, MOST_LONG, Pending, RowBatch, RowKeys, Scan, Wanted, damaged};
+use crate::stamp::RowStamp;
 use crate::store::parse_reference;
-use crate::transaction::RowStamp;
 use crate::{Attempt, Error};
 
 /// A row that somebody else has locked.
@@ -61,6 +61,8 @@ struct Visit<'a, 't> {
     /// The row that was waited for, and that was not locked before.
     waited: Option<&'a [u8]>,
     batch: &'a mut RowBatch,
+    /// Notes the keys of the rows.
+    keys: Option<&'a mut RowKeys>,
     pending: &'a mut Pending,
     range: Option<RangeGuard<'t>>,
     /// Up to here what was passed over is locked, or was left out.
@@ -76,15 +78,14 @@ impl Scan {
     /// Visits one leaf, or goes on behind the row that had to be waited for. Waits for: that row, pages.
     pub(super) fn read_leaf_locking(&mut self, trx: &mut Trx, locking: Locking) -> Attempt<()> {
         let table = self.table.clone();
-        let tree = table.sole_partition().tree(self.index);
+        let tree = table.partitions()[self.partition].tree(self.index);
         if let Some(obstacle) = &self.obstacle {
             let Obstacle { key, writer, .. } = obstacle;
             trx.wait_for_row(tree.index_id(), key, locking.mode, *writer).map_err(Blocked::up)?;
         }
         let waited = self.obstacle.take().filter(|obstacle| !obstacle.upgrade);
         let Some(from) = self.from.clone() else { return Ok(()) };
-        self.batch.clear();
-        self.pending.clear();
+        self.start_batch();
         trx.expect_locks();
         let visit = RefCell::new(Visit {
             trx,
@@ -99,6 +100,7 @@ impl Scan {
             },
             waited: waited.as_ref().map(|obstacle| &obstacle.key[..]),
             batch: &mut self.batch,
+            keys: self.keys.as_deref_mut(),
             pending: &mut self.pending,
             range: None,
             edge: match self.direction {
@@ -159,6 +161,9 @@ impl<'t> Visit<'_, 't> {
         match self.is_clustered {
             true => self.row(key, value)?,
             false => self.secondary(key, value)?,
+        }
+        if let Some(keys) = &mut self.keys {
+            keys.note(self.batch.len(), key);
         }
         if self.batch.len() >= self.most || self.long >= MOST_LONG {
             return self.stop(Stop::Full(key.to_vec()));

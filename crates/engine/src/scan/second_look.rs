@@ -13,9 +13,9 @@ use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, Trx};
 
 use super::{BatchedRow, Bound, GONE, LEAF_ROOM, MOST_LONG, RowBatch, Scan, damaged, write_entry};
+use crate::stamp::RowStamp;
 use crate::store::{FoundRow, How, ReadProgress, RowStore};
-use crate::table::Table;
-use crate::transaction::RowStamp;
+use crate::table::{Partition, Table};
 use crate::{Attempt, Engine};
 
 /// Rows that are looked for at once, at most.
@@ -23,7 +23,7 @@ const LOOKS: usize = 16;
 
 /// A batch with so many bytes of rows, those that are being read among them, is long enough. Rows that a scan of the clustered
 /// index has locked are never more than that: they stay in the batch.
-const ENOUGH: usize = MOST_LONG + 2 * LEAF_ROOM;
+pub(super) const ENOUGH: usize = MOST_LONG + 2 * LEAF_ROOM;
 
 /// Rows of the batch being made that need a second look.
 #[derive(Default)]
@@ -99,10 +99,10 @@ impl Pending {
     }
 
     /// Begins to look for the next row; false if there is none, or the batch is long enough without it.
-    fn begin(&mut self, batch: &RowBatch) -> bool {
+    fn begin(&mut self, batch: &RowBatch, enough: usize) -> bool {
         let Some(&row) = self.rows.get(self.begun) else { return false };
         let being_read: usize = self.looks[..self.under_way].iter().map(|look| look.progress.row_len()).sum();
-        if self.begun > 0 && batch.bytes.len() + being_read >= ENOUGH {
+        if self.begun > 0 && batch.bytes.len() + being_read >= enough {
             return false;
         }
         self.begun += 1;
@@ -144,10 +144,11 @@ impl Scan {
             How::Snapshot | How::Latest => LOOKS,
             How::Current(_) | How::Locked(_) => 1,
         };
-        let Scan { table, index, batch, pending, from: go_on_from, entries, .. } = self;
+        let Scan { table, index, partition, batch, pending, from: go_on_from, entries, enough, .. } = self;
+        let partition = &table.partitions()[*partition];
         let mut wait = None;
         let mut number = 0;
-        while number < pending.under_way || pending.under_way < most && pending.begin(batch) {
+        while number < pending.under_way || pending.under_way < most && pending.begin(batch, *enough) {
             let look = &mut pending.looks[number];
             // A lock that is waited for is asked for again whenever the statement is woken; a page need not be.
             if most > 1
@@ -160,10 +161,10 @@ impl Scan {
             }
             let (from, to) = look.row.key;
             let key = &pending.keys[from as usize..to as usize];
-            match look.go_on(trx, table, *index, key, how) {
+            match look.go_on(trx, (table, partition), *index, key, how) {
                 Ok(found) => {
                     if *entries && found.is_some() {
-                        look.take_entry(table, *index, key)?;
+                        look.take_entry((table, partition), *index, key)?;
                     }
                     look.finish(batch, found);
                     pending.end(number);
@@ -204,12 +205,11 @@ impl Look {
     fn go_on(
         &mut self,
         trx: &mut Trx,
-        table: &Table,
+        (table, partition): (&Table, &Partition),
         index: usize,
         key: &[u8],
         how: How,
     ) -> Attempt<Option<FoundRow>> {
-        let partition = table.sole_partition();
         let clustered = partition.tree(0);
         let store = RowStore::new(clustered);
         match &mut self.row.wanted {
@@ -258,8 +258,13 @@ impl Look {
     }
 
     /// The entry that was looked for takes the place of its row, which has been found to belong to it.
-    fn take_entry(&mut self, table: &Table, index: usize, key: &[u8]) -> Attempt<()> {
-        let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.sole_partition().tree(0)))?;
+    fn take_entry(
+        &mut self,
+        (table, partition): (&Table, &Partition),
+        index: usize,
+        key: &[u8],
+    ) -> Attempt<()> {
+        let view = RowView::new(table, &self.bytes).map_err(|_| damaged(partition.tree(0)))?;
         let (mut payload, mut entry) = (Vec::new(), Vec::new());
         key::entry_payload(table, index, &view, &mut payload);
         write_entry(key, &payload, &mut entry);

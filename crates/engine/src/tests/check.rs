@@ -162,8 +162,40 @@ fn a_directory_that_was_shut_down_is_clean() {
     assert!(undo.records > 0 && undo.active == 0);
     assert_eq!(report.files.len(), 4);
     assert_eq!(report.level, Some(4));
-    let deep = CheckConfig { options: TableCheckOptions { deep: true, quick: false }, ..check_config() };
+    let deep =
+        CheckConfig { options: TableCheckOptions { deep: true, ..Default::default() }, ..check_config() };
     assert!(bad(&checked_with(&files, deep)).is_empty());
+}
+
+/// More partitions than have the whole definition in their files; rows of some are in chains.
+#[test]
+fn partitions_are_checked_all_or_some() {
+    let fs = memory();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let names: Vec<_> = (0..11).map(|number| format!("p{number}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let parts = create_table(&engine, partitioned("parts", &names));
+    let mut client = Client::new(&engine, &parts);
+    for id in 0..ROWS {
+        let text = if id % 50 == 7 { long(id) } else { vec![id as u8; 400] };
+        client.insert(&Row::new(id, id % 7, Some(id), &text)).unwrap();
+    }
+    client.commit();
+    let some = [2, 9].into_iter().collect();
+    let options = TableCheckOptions { partitions: Some(some), ..Default::default() };
+    let check = engine.check_table_with(&parts, options, &mut |_| true).unwrap();
+    let of_both = (0..ROWS).filter(|id| [2, 9].contains(&home(*id, 11))).count() as u64;
+    assert_eq!((check.damage, check.rows, check.indexes[1].rows), (Vec::new(), of_both, of_both));
+    drop((client, parts));
+    shut_down(engine);
+    let files = files(&fs);
+    for deep in [false, true] {
+        let options = TableCheckOptions { deep, ..Default::default() };
+        let report = checked_with(&files, CheckConfig { options, ..check_config() });
+        assert!(bad(&report).is_empty(), "{:#?}", report.findings);
+        assert_eq!((report.tables[0].check.rows, report.files.len()), (ROWS as u64, 13));
+    }
 }
 
 #[test]

@@ -521,7 +521,7 @@ fn a_whole_directory_is_whole_at_every_level() {
 fn a_directory_of_a_later_version_is_refused_and_left_as_it_is() {
     let several = |def: &TableDef| {
         let mut def = def.clone();
-        def.partitions.push(def.partitions[0]);
+        def.partitions.push(def.partitions[0].clone());
         def.indexes.iter_mut().for_each(|index| index.trees.push(index.trees[0]));
         def.to_bytes()
     };

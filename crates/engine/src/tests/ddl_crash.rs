@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use palisade_catalog::descriptor::{Index, IndexPart};
 use palisade_catalog::descriptor::{ViewAlgorithm, ViewCheck};
-use palisade_catalog::{CollationId, Column, RowView, SqlType, TableDef, Value, ViewDef};
+use palisade_catalog::{
+    CollationId, Column, PartitionDef, PartitionSet, RowView, SqlType, TableDef, Value, ViewDef,
+};
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem};
 
 use super::harness::*;
 use crate::planted::{self, Planted};
-use crate::{Engine, EngineConfig, Error, ExclusiveLock, Table, TableName};
+use crate::{
+    Direction, Engine, EngineConfig, Error, ExclusiveLock, KeyRange, ReadMode, RowBatch, Scan, Table,
+    TableName,
+};
 
 /// Without any threads.
 fn still() -> EngineConfig {
@@ -141,13 +146,85 @@ fn drop_schema(engine: &Arc<Engine>) -> Result<(), Error> {
     wait(engine.drop_schema(&held, "test")).map(|_| ())
 }
 
+fn create_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["new"]);
+    wait(engine.create_table(&held, partitioned("new", &["p0", "p1", "p2"]))).map(|_| ())
+}
+
+fn drop_partitioned(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["parts"]);
+    wait(engine.drop_tables(&held, &[name("parts")]))
+}
+
+fn truncate_partitioned(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["parts"]);
+    wait(engine.truncate_table(&held, &name("parts")))
+}
+
+fn index_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["parts"]);
+    let index = Index::new("more", vec![IndexPart::of(1), IndexPart::of(0)]);
+    wait(engine.add_indexes(&held, &name("parts"), vec![index])).map(|_| ())
+}
+
+/// The partitions of `parts` become those of these names and sources; rows of others go to the last, if so.
+fn repartition(engine: &Arc<Engine>, to: &[(&str, Option<usize>)], keeps_rows: bool) -> Result<(), Error> {
+    let held = lock(engine, &["parts"]);
+    let partitions = to.iter().map(|(name, _)| PartitionDef::named(*name)).collect();
+    let def = TableDef { partitions, ..table(engine, "parts").def().clone() };
+    let sources: Vec<_> = to.iter().map(|(_, source)| *source).collect();
+    let last = to.len() - 1;
+    let mut router = |row: &RowView<'_>| match row.to_values()[0] {
+        Value::Int(id) if id % 2 == 0 => Ok(last - 1),
+        _ => Ok(last),
+    };
+    let router: Option<&mut crate::RowRouter<'_>> = if keeps_rows { Some(&mut router) } else { None };
+    wait(engine.change_partitions(&held, &name("parts"), def, &sources, router)).map(|_| ())
+}
+
+fn add_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    let to = [("p0", Some(0)), ("p1", Some(1)), ("p2", Some(2)), ("p3", None), ("p4", None)];
+    repartition(engine, &to, false)
+}
+
+/// The first of them, which keeps the counters.
+fn drop_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    repartition(engine, &[("p1", Some(1))], false)
+}
+
+fn truncate_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    repartition(engine, &[("p0", None), ("p1", Some(1)), ("p2", None)], false)
+}
+
+fn reorganize_partitions(engine: &Arc<Engine>) -> Result<(), Error> {
+    repartition(engine, &[("p1", Some(1)), ("a", None), ("b", None)], true)
+}
+
+fn exchange_partition(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["parts", "single"]);
+    wait(engine.exchange_partition(&held, &name("parts"), 0, &name("single")))
+}
+
 /// Everything that the dictionary says, and the number of rows of each table.
 fn describe(engine: &Arc<Engine>) -> Vec<String> {
     let dictionary = engine.dictionary();
     let tables = dictionary.tables("test").map(|table| {
         let indexes: Vec<_> = table.indexes.iter().map(|index| (&index.name, index.parts.len())).collect();
-        let rows = Client::new(engine, table).scan(0).len();
-        format!("{}: {} columns, {indexes:?}, {rows} rows", table.name, table.columns.len())
+        let rows_in = |number| {
+            let (range, forward) = (KeyRange::default(), Direction::Forward);
+            let scan = Scan::new(table.clone(), 0, range, forward, ReadMode::Snapshot, false);
+            let mut scan = scan.of_partitions(&PartitionSet::one(number));
+            let (mut client, mut batch, mut rows) = (Client::new(engine, table), RowBatch::new(), 0);
+            while palisade_base::event::retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap()
+            {
+                rows += batch.len();
+            }
+            rows
+        };
+        let partitions = table.partitions.iter().enumerate();
+        let rows: Vec<_> = partitions.map(|(number, of)| (&of.name, rows_in(number))).collect();
+        let next = table.auto_increment();
+        format!("{}: {} columns, {indexes:?}, {rows:?} rows, {next}", table.name, table.columns.len())
     });
     let views = dictionary.views("test").map(|view| format!("{}: {}", view.name, &view.query[..9]));
     tables.chain(views).chain(dictionary.schema("test").map(|schema| schema.name.clone())).collect()
@@ -183,6 +260,24 @@ fn prepared(seed: u64) -> (Arc<FaultFileSystem>, Arc<Engine>) {
     (disk, engine)
 }
 
+/// A table of three partitions and one of one, whose rows belong in the first of these.
+fn prepared_partitions(seed: u64) -> (Arc<FaultFileSystem>, Arc<Engine>) {
+    let disk = Arc::new(FaultFileSystem::new(seed));
+    let engine = Engine::open(still(), disk.clone()).unwrap();
+    create_schema(&engine);
+    let mut def = partitioned("parts", &["p0", "p1", "p2"]);
+    def.columns[0].auto_increment = true;
+    let parts = create_table(&engine, def);
+    let single = create_table(&engine, definition("single"));
+    insert(&engine, &parts, 0..59);
+    if seed % 4 >= 2 {
+        engine.pool.checkpoint_sharply().unwrap();
+    }
+    insert(&engine, &parts, 59..60);
+    (100..105).for_each(|id| insert(&engine, &single, id * 3..id * 3 + 1));
+    (disk, engine)
+}
+
 /// The engine that recovery makes of what is on the disk, and what it has.
 fn recovered(disk: &Arc<FaultFileSystem>, case: &str) -> (Arc<Engine>, Vec<String>) {
     let fs: Arc<dyn FileSystem> = disk.clone();
@@ -191,7 +286,8 @@ fn recovered(disk: &Arc<FaultFileSystem>, case: &str) -> (Arc<Engine>, Vec<Strin
     let found = describe(&engine);
     while engine.purge_step().unwrap() {}
     let tables: Vec<_> = engine.dictionary().tables("test").cloned().collect();
-    assert_eq!(engine.files.list_spaces().unwrap().len(), 2 + tables.len(), "{case}");
+    let partitions: usize = tables.iter().map(|table| table.partition_count()).sum();
+    assert_eq!(engine.files.list_spaces().unwrap().len(), 2 + partitions, "{case}");
     for table in &tables {
         check(&engine, table);
     }
@@ -199,6 +295,12 @@ fn recovered(disk: &Arc<FaultFileSystem>, case: &str) -> (Arc<Engine>, Vec<Strin
 }
 
 fn survives(statement: Statement) {
+    survives_after(prepared, statement);
+}
+
+type Preparation = fn(u64) -> (Arc<FaultFileSystem>, Arc<Engine>);
+
+fn survives_after(prepared: Preparation, statement: Statement) {
     let outcomes = [1, 2].map(|seed| {
         let (disk, engine) = prepared(seed);
         let before = describe(&engine);
@@ -276,6 +378,51 @@ fn a_rebuild_is_all_or_nothing() {
 #[test]
 fn columns_are_added_under_rows_or_not() {
     survives(add_columns);
+}
+
+#[test]
+fn create_table_with_partitions_is_all_or_nothing() {
+    survives_after(prepared_partitions, create_partitions);
+}
+
+#[test]
+fn drop_table_with_partitions_is_all_or_nothing() {
+    survives_after(prepared_partitions, drop_partitioned);
+}
+
+#[test]
+fn truncate_table_with_partitions_is_all_or_nothing() {
+    survives_after(prepared_partitions, truncate_partitioned);
+}
+
+#[test]
+fn an_index_of_partitions_is_all_or_nothing() {
+    survives_after(prepared_partitions, index_partitions);
+}
+
+#[test]
+fn add_partition_is_all_or_nothing() {
+    survives_after(prepared_partitions, add_partitions);
+}
+
+#[test]
+fn drop_partition_is_all_or_nothing() {
+    survives_after(prepared_partitions, drop_partitions);
+}
+
+#[test]
+fn truncate_partition_is_all_or_nothing() {
+    survives_after(prepared_partitions, truncate_partitions);
+}
+
+#[test]
+fn reorganize_partition_is_all_or_nothing() {
+    survives_after(prepared_partitions, reorganize_partitions);
+}
+
+#[test]
+fn exchange_partition_is_all_or_nothing() {
+    survives_after(prepared_partitions, exchange_partition);
 }
 
 /// However many rows there are, a definition is what is written, and one sync of the log makes it durable.
@@ -361,12 +508,14 @@ fn a_data_directory_that_a_killed_process_has_made_is_kept() {
 /// The canary of the tests before: they find each mistake.
 #[test]
 fn power_cuts_find_planted_mistakes() {
-    let mistakes: [(_, Statement); 5] = [
-        (Planted::NewNamesAreNotSynced, create),
-        (Planted::NewNamesAreNotSynced, truncate),
-        (Planted::RowsAreNotFlushed, drop_table),
-        (Planted::FilesGoBeforeRows, drop_table),
-        (Planted::DropsAreNotSynced, drop_table),
+    let mistakes: [(_, Preparation, Statement); 7] = [
+        (Planted::NewNamesAreNotSynced, prepared, create),
+        (Planted::NewNamesAreNotSynced, prepared, truncate),
+        (Planted::NewNamesAreNotSynced, prepared_partitions, add_partitions),
+        (Planted::RowsAreNotFlushed, prepared, drop_table),
+        (Planted::RowsAreNotFlushed, prepared_partitions, drop_partitions),
+        (Planted::FilesGoBeforeRows, prepared, drop_table),
+        (Planted::DropsAreNotSynced, prepared, drop_table),
     ];
     let mut unfound = Vec::new();
     let mut search = |mistake, test: &(dyn Fn() + std::panic::RefUnwindSafe)| {
@@ -375,8 +524,8 @@ fn power_cuts_find_planted_mistakes() {
             unfound.push(mistake);
         }
     };
-    for (mistake, statement) in mistakes {
-        search(mistake, &|| survives(statement));
+    for (mistake, prepared, statement) in mistakes {
+        search(mistake, &|| survives_after(prepared, statement));
     }
     search(Planted::FoundNamesAreNotSynced, &a_data_directory_that_a_killed_process_has_made_is_kept);
     planted::plant(&[]);

@@ -9,9 +9,12 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{PageNo, SpaceId};
 use palisade_buffer::{PageSize, PlaceStore};
 use palisade_catalog::descriptor::{Index, IndexPart};
-use palisade_catalog::{Bytes, CollationId, Column, RowView, Schema, SqlType, TableDef, Value, key, row};
+use palisade_catalog::{
+    Bytes, CollationId, Column, PartitionDef, RowView, Schema, SqlType, TableDef, Value, key, row,
+};
 use palisade_io::{FileSystem, MemFileSystem, OpenMode};
 
+use crate::table::Partition;
 use crate::{
     AccessMode, Bound, Direction, Engine, EngineConfig, Error, ExclusiveLock, IsolationLevel, KeyRange,
     ReadMode, RowBatch, RowBuf, RowStamp, Scan, Table, TableName, Transaction, UpdateOutcome,
@@ -81,6 +84,20 @@ pub(crate) fn definition(name: &str) -> TableDef {
     };
     def.collation = CollationId::BINARY;
     def
+}
+
+/// The same with partitions of these names; rows are where [`home`] says.
+pub(crate) fn partitioned(name: &str, partitions: &[&str]) -> TableDef {
+    TableDef {
+        partitioning: Some("PARTITION BY HASH (id)".to_owned()),
+        partitions: partitions.iter().map(|name| PartitionDef::named(*name)).collect(),
+        ..definition(name)
+    }
+}
+
+/// The partition of a row of a table of so many.
+pub(crate) fn home(id: i64, partitions: usize) -> usize {
+    id.rem_euclid(partitions as i64) as usize
 }
 
 pub(crate) fn create_schema(engine: &Arc<Engine>) {
@@ -177,13 +194,14 @@ impl Client {
 
     pub(crate) fn insert(&mut self, row: &Row) -> Result<(), Error> {
         let bytes = row.encode(&self.table);
-        retry_blocking(|| self.tx.insert(&self.table, &bytes))
+        let home = home(row.id, self.table.partition_count());
+        retry_blocking(|| self.tx.insert_into(&self.table, home, &bytes))
     }
 
     pub(crate) fn read_as(&mut self, id: i64, mode: ReadMode) -> Result<Option<(Row, RowStamp)>, Error> {
         let mut out = RowBuf::new();
-        let key = key(&self.table, 0, id);
-        let found = retry_blocking(|| self.tx.point_read(&self.table, 0, &key, mode, &mut out))?;
+        let (key, home) = (key(&self.table, 0, id), home(id, self.table.partition_count()));
+        let found = retry_blocking(|| self.tx.point_read_in(&self.table, home, 0, &key, mode, &mut out))?;
         Ok(found.then(|| (Row::decode(&self.table, out.row()), out.stamp())))
     }
 
@@ -203,8 +221,10 @@ impl Client {
             let Some((old, stamp)) = self.read_as(id, ReadMode::Current)? else { return Ok(false) };
             let mut new = old.clone();
             change(&mut new);
+            let home = home(new.id, self.table.partition_count());
             let (old, new) = (old.encode(&self.table), new.encode(&self.table));
-            if retry_blocking(|| self.tx.update(&self.table, stamp, &old, &new))? == UpdateOutcome::Done {
+            let outcome = retry_blocking(|| self.tx.update_into(&self.table, stamp, &old, &new, home))?;
+            if outcome == UpdateOutcome::Done {
                 return Ok(true);
             }
         }
@@ -266,17 +286,29 @@ pub(crate) fn crash(engine: Arc<Engine>) {
     drop(engine);
 }
 
-/// Every page of the table's space is where it belongs, and every index agrees with the rows. Nothing is in flight, and
+/// Every page of the table's spaces is where it belongs, and every index agrees with the rows. Nothing is in flight, and
 /// everything is purged.
 pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
+    table.partitions().iter().for_each(check_partition);
+    let mut client = Client::new(engine, table);
+    let mut rows = client.scan(0);
+    rows.sort();
+    for index in 1..table.indexes.len() {
+        let mut by_index = client.scan(index);
+        by_index.sort();
+        assert_eq!(by_index, rows, "index {index}");
+    }
+}
+
+fn check_partition(partition: &Partition) {
     use palisade_btree::verify;
     let mut used = palisade_btree::PageSet::from_iter([crate::info::INFO_PAGE]);
-    for tree in table.trees() {
+    for tree in partition.trees() {
         let report = verify::verify_tree(tree).unwrap();
         assert!(report.damage.is_empty(), "{:?}", report.damage);
         used.insert_all(&report.pages);
     }
-    let tree = table.sole_partition().tree(0);
+    let tree = partition.tree(0);
     let mut from = std::ops::Bound::Unbounded;
     loop {
         let mut chains = Vec::new();
@@ -306,14 +338,6 @@ pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
     }
     let damage = verify::verify_space(tree.space(), &used).unwrap();
     assert!(damage.is_empty(), "{damage:?}");
-    let mut client = Client::new(engine, table);
-    let mut rows = client.scan(0);
-    rows.sort();
-    for index in 1..table.indexes.len() {
-        let mut by_index = client.scan(index);
-        by_index.sort();
-        assert_eq!(by_index, rows, "index {index}");
-    }
 }
 
 /// Where a page is in the file of its space, of a directory that was shut down.

@@ -172,7 +172,7 @@ fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
         assert!(!writer.waits_to_insert(&row(id)));
     }
     assert!(writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
-    reader.tx.unlock_row(&t, &key(&t, 0, 40));
+    reader.tx.unlock_row(&t, crate::RowStamp::default(), &key(&t, 0, 40));
     assert!(!writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
     assert!(writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
     // A second read of a locked row does not lock it anew: it is not the second's to give back.
@@ -253,7 +253,7 @@ fn a_lock_that_was_waited_for_is_given_back_too() {
         assert!(palisade_base::event::retry_blocking(read).unwrap());
         assert_eq!(out.is_newly_locked(), !is_shared, "what is shared was locked before");
         if !is_shared {
-            reader.tx.unlock_row(&t, &key);
+            reader.tx.unlock_row(&t, out.stamp(), &key);
             assert!(!writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
             writer.rollback();
         }

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
 
+use palisade_catalog::descriptor::{Index, IndexPart};
+use palisade_catalog::{PartitionDef, RowView, TableDef, Value};
+
 use super::harness::*;
-use crate::{Engine, Error, IsolationLevel, Table};
+use crate::{Engine, Error, ExclusiveLock, IsolationLevel, Table, TableName};
 
 const ACCOUNTS: i64 = 40;
 const MONEY: i64 = 100;
@@ -67,11 +70,21 @@ fn watch(engine: Arc<Engine>, table: Arc<Table>, stop: Arc<AtomicBool>, isolatio
 
 #[test]
 fn money_is_neither_made_nor_lost() {
+    money_stays_in(definition("t"));
+}
+
+/// An account that moves away goes to another partition.
+#[test]
+fn money_is_neither_made_nor_lost_in_partitions() {
+    money_stays_in(partitioned("t", &["p0", "p1", "p2"]));
+}
+
+fn money_stays_in(def: TableDef) {
     let seed = test_seed(7);
     let fs = memory();
     let engine = Engine::open(config(), fs.clone()).unwrap();
     create_schema(&engine);
-    let t = create_table(&engine, definition("t"));
+    let t = create_table(&engine, def);
     let mut client = Client::new(&engine, &t);
     for id in 0..ACCOUNTS {
         client.insert(&Row::new(id, MONEY, Some(id), &vec![7; (id * 100) as usize])).unwrap();
@@ -147,77 +160,58 @@ fn a_unique_value_is_there_once_however_many_insert_it() {
     assert_eq!(values.len(), done);
 }
 
-/// Sessions go on while the table they use is altered, truncated and renamed to and fro.
-#[test]
-fn tables_change_under_their_users() {
-    use palisade_catalog::descriptor::{Index, IndexPart};
+/// Changes rows of `t` until it has to stop. Gives how often it has committed.
+fn use_table(engine: &Arc<Engine>, seed: u64, stop: &AtomicBool) -> u64 {
+    let mut prng = Prng::new(seed);
+    let mut done = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(table) = engine.dictionary().table("test", "t").cloned() else { continue };
+        let mut client = Client::new(engine, &table);
+        let id = prng.below(200) as i64;
+        let outcome = (|| {
+            if !client.update(id, |row| row.k = Some(id % 5))? {
+                client.insert(&Row::new(id, 1, Some(id), &vec![1; prng.below(6000) as usize]))?;
+            }
+            if prng.one_in(3) {
+                client.delete(prng.below(200) as i64)?;
+            }
+            Ok(())
+        })();
+        match outcome {
+            Ok(()) if prng.one_in(5) => drop(client),
+            Ok(()) => {
+                client.commit();
+                done += 1;
+            }
+            Err(Error::TableChanged | Error::Deadlock) => client.rollback(),
+            Err(Error::DuplicateKey { .. }) => client.rollback(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    done
+}
 
-    use crate::{ExclusiveLock, TableName};
+fn name(table: &str) -> TableName {
+    TableName::new("test", table)
+}
 
+/// Sessions go on while `change` changes a table 25 times, under a lock of `t` and `aside`.
+fn changes_under_its_users(def: TableDef, change: impl Fn(&Arc<Engine>, &ExclusiveLock, usize)) {
     let seed = test_seed(11);
-    let fs = memory();
-    let engine = Engine::open(config(), fs).unwrap();
+    let engine = Engine::open(config(), memory()).unwrap();
     create_schema(&engine);
-    create_table(&engine, definition("t"));
+    create_table(&engine, def);
     let stop = Arc::new(AtomicBool::new(false));
     let users: Vec<_> = (0..3)
         .map(|number| {
             let (engine, stop) = (engine.clone(), stop.clone());
-            std::thread::spawn(move || {
-                let mut prng = Prng::new(seed + number);
-                let mut done = 0;
-                while !stop.load(Ordering::Relaxed) {
-                    let Ok(table) = engine.dictionary().table("test", "t").cloned() else { continue };
-                    let mut client = Client::new(&engine, &table);
-                    let id = prng.below(200) as i64;
-                    let outcome = (|| {
-                        if !client.update(id, |row| row.k = Some(id % 5))? {
-                            client.insert(&Row::new(id, 1, Some(id), &vec![1; prng.below(6000) as usize]))?;
-                        }
-                        if prng.one_in(3) {
-                            client.delete(prng.below(200) as i64)?;
-                        }
-                        Ok(())
-                    })();
-                    match outcome {
-                        Ok(()) if prng.one_in(5) => drop(client),
-                        Ok(()) => {
-                            client.commit();
-                            done += 1;
-                        }
-                        Err(Error::TableChanged | Error::Deadlock) => client.rollback(),
-                        Err(Error::DuplicateKey { .. }) => client.rollback(),
-                        Err(error) => panic!("{error}"),
-                    }
-                }
-                done
-            })
+            std::thread::spawn(move || use_table(&engine, seed + number, &stop))
         })
         .collect();
-    let name = |table: &str| TableName::new("test", table);
     for round in 0..25 {
         let mut held = ExclusiveLock::new(&engine, [name("t"), name("aside")]);
         retry_blocking(|| held.acquire()).unwrap();
-        match round % 5 {
-            0 => {
-                let index = Index::new("more", vec![IndexPart::of(1), IndexPart::of(2)]);
-                wait(engine.add_indexes(&held, &name("t"), vec![index])).map(|_| ()).unwrap();
-            }
-            1 => wait(engine.drop_indexes(&held, &name("t"), &["more".to_owned()])).map(|_| ()).unwrap(),
-            2 => {
-                let def = table(&engine, "t").def().clone();
-                let mut map = |row: &palisade_catalog::RowView<'_>, out: &mut Vec<_>| {
-                    out.extend(row.to_values());
-                    Ok(())
-                };
-                wait(engine.rebuild_table(&held, &name("t"), def, &mut map)).map(|_| ()).unwrap();
-            }
-            3 => {
-                wait(engine.rename_tables(&held, &[(name("t"), name("aside"))])).unwrap();
-                wait(engine.rename_tables(&held, &[(name("aside"), name("t"))])).unwrap();
-            }
-            _ => wait(engine.truncate_table(&held, &name("t"))).unwrap(),
-        }
+        change(&engine, &held, round);
         drop(held);
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -228,4 +222,63 @@ fn tables_change_under_their_users() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     check(&engine, &table(&engine, "t"));
+}
+
+/// The table they use is altered, truncated and renamed to and fro.
+#[test]
+fn tables_change_under_their_users() {
+    changes_under_its_users(definition("t"), |engine, held, round| match round % 5 {
+        0 => {
+            let index = Index::new("more", vec![IndexPart::of(1), IndexPart::of(2)]);
+            wait(engine.add_indexes(held, &name("t"), vec![index])).map(|_| ()).unwrap();
+        }
+        1 => wait(engine.drop_indexes(held, &name("t"), &["more".to_owned()])).map(|_| ()).unwrap(),
+        2 => {
+            let def = table(engine, "t").def().clone();
+            let mut map = |row: &RowView<'_>, out: &mut Vec<_>| {
+                out.extend(row.to_values());
+                Ok(())
+            };
+            wait(engine.rebuild_table(held, &name("t"), def, &mut map)).map(|_| ()).unwrap();
+        }
+        3 => {
+            wait(engine.rename_tables(held, &[(name("t"), name("aside"))])).unwrap();
+            wait(engine.rename_tables(held, &[(name("aside"), name("t"))])).unwrap();
+        }
+        _ => wait(engine.truncate_table(held, &name("t"))).unwrap(),
+    });
+}
+
+/// The table they use has two partitions, then three, then four; some are emptied, or change places with a table.
+#[test]
+fn partitions_change_under_their_users() {
+    changes_under_its_users(partitioned("t", &["p0", "p1"]), |engine, held, round| {
+        let old = table(engine, "t");
+        let count = old.partition_count();
+        match round % 4 {
+            0 | 1 => {
+                let count = 2 + round % 3;
+                let partitions = (0..count).map(|at| PartitionDef::named(format!("p{at}"))).collect();
+                let def = TableDef { partitions, ..old.def().clone() };
+                let mut router = |row: &RowView<'_>| match row.to_values().first() {
+                    Some(Value::Int(id)) => Ok(home(*id, count)),
+                    other => panic!("{other:?}"),
+                };
+                let (new, router) = (vec![None; count], Some(&mut router as &mut crate::RowRouter<'_>));
+                wait(engine.change_partitions(held, &name("t"), def, &new, router)).map(|_| ()).unwrap();
+            }
+            2 => {
+                let mut sources: Vec<_> = (0..count).map(Some).collect();
+                sources[round % count] = None;
+                let def = old.def().clone();
+                wait(engine.change_partitions(held, &name("t"), def, &sources, None)).map(|_| ()).unwrap();
+            }
+            _ => {
+                wait(engine.create_table(held, definition("aside"))).map(|_| ()).unwrap();
+                let number = round % count;
+                wait(engine.exchange_partition(held, &name("t"), number, &name("aside"))).unwrap();
+                wait(engine.drop_tables(held, &[name("aside")])).unwrap();
+            }
+        }
+    });
 }

@@ -429,6 +429,25 @@ impl AlterTable {
     }
 }
 
+impl AlterAction {
+    /// Whether it is about partitions by their names or numbers: such an action is the only one of its statement.
+    pub fn is_about_partitions(&self) -> bool {
+        matches!(
+            self,
+            AlterAction::AddPartitions(_)
+                | AlterAction::AddPartitionCount(_)
+                | AlterAction::DropPartitions(_)
+                | AlterAction::TruncatePartitions(_)
+                | AlterAction::CoalescePartitions(_)
+                | AlterAction::ReorganizePartitions(..)
+                | AlterAction::ExchangePartition { .. }
+                | AlterAction::MaintainPartitions(..)
+                | AlterAction::DiscardPartitionTablespace(_)
+                | AlterAction::ImportPartitionTablespace(_)
+        )
+    }
+}
+
 /// Maintenance of partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the keyword")]

@@ -167,13 +167,13 @@ impl Display for Literal {
             }
             Literal::Hex(bytes, charset) => {
                 introducer(f, charset)?;
-                f.write_str("x'")?;
+                f.write_str(if charset.is_some() { " x'" } else { "x'" })?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
                 f.write_str("'")
             }
             Literal::Bit(bytes, charset) => {
                 introducer(f, charset)?;
-                f.write_str("b'")?;
+                f.write_str(if charset.is_some() { " b'" } else { "b'" })?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:08b}"))?;
                 f.write_str("'")
             }

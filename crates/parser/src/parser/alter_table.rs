@@ -8,6 +8,14 @@ use crate::ast::{
 };
 use crate::lexer::Keyword;
 
+/// Whether the actions say only how the one that follows is to be done.
+fn says_how(actions: &[AlterAction]) -> bool {
+    let says = |action: &AlterAction| {
+        matches!(action, AlterAction::Algorithm(_) | AlterAction::Lock(_) | AlterAction::Validation(_))
+    };
+    actions.iter().all(says)
+}
+
 impl Parser<'_> {
     /// Behind ALTER TABLE.
     pub(super) fn alter_table(&mut self) -> Parsed<Statement> {
@@ -41,6 +49,11 @@ impl Parser<'_> {
             }
             self.alter_actions(&mut alter.actions)?;
             first = false;
+            // What is done to partitions is done alone.
+            let is_alone = alter.actions.last().is_some_and(AlterAction::is_about_partitions);
+            if is_alone && !ends_statement(self.token.kind) {
+                return self.fail();
+            }
         }
         Ok(Statement::AlterTable(Box::new(alter)))
     }
@@ -105,7 +118,7 @@ impl Parser<'_> {
                 self.advance();
                 AlterAction::SecondaryUnload
             }
-            _ => match self.alter_partitions()? {
+            _ => match self.alter_partitions(says_how(actions))? {
                 Some(action) => action,
                 None => match self.optional_table_option()? {
                     Some(option) => AlterAction::Option(option),
@@ -119,9 +132,11 @@ impl Parser<'_> {
 
     fn alter_add(&mut self, actions: &mut Vec<AlterAction>) -> Parsed<()> {
         self.advance();
-        if self.accept(Keyword::PARTITION) {
+        if says_how(actions) && self.accept(Keyword::PARTITION) {
             self.no_write_to_binlog();
-            actions.push(if self.accept(Keyword::PARTITIONS) {
+            actions.push(if ends_statement(self.token.kind) {
+                AlterAction::AddPartitionCount(0)
+            } else if self.accept(Keyword::PARTITIONS) {
                 AlterAction::AddPartitionCount(self.unsigned()?)
             } else {
                 AlterAction::AddPartitions(self.partition_definitions()?)
@@ -213,7 +228,7 @@ impl Parser<'_> {
                 if_exists = self.if_exists()?;
                 AlterAction::DropConstraint(self.index_name()?)
             }
-            Keyword::PARTITION => {
+            Keyword::PARTITION if says_how(actions) => {
                 self.advance();
                 AlterAction::DropPartitions(self.list(Self::name)?)
             }
@@ -311,10 +326,11 @@ impl Parser<'_> {
         Ok(PartitionSelection::Names(self.list(Self::name)?))
     }
 
-    /// Actions on partitions other than ADD and DROP.
-    fn alter_partitions(&mut self) -> Parsed<Option<AlterAction>> {
+    /// Actions on partitions other than ADD and DROP: the first that ALTER TABLE names.
+    fn alter_partitions(&mut self, is_first: bool) -> Parsed<Option<AlterAction>> {
         let verb = self.token.keyword;
         let action = match verb {
+            _ if !is_first => return Ok(None),
             Keyword::TRUNCATE => {
                 self.advance();
                 self.expect(Keyword::PARTITION)?;
@@ -362,7 +378,10 @@ impl Parser<'_> {
                     _ => PartitionMaintenance::Repair,
                 };
                 let partitions = self.partition_selection()?;
-                AlterAction::MaintainPartitions(kind, partitions, self.check_options()?)
+                let takes_options =
+                    matches!(kind, PartitionMaintenance::Check | PartitionMaintenance::Repair);
+                let options = if takes_options { self.check_options()? } else { Vec::new() };
+                AlterAction::MaintainPartitions(kind, partitions, options)
             }
             _ => return Ok(None),
         };

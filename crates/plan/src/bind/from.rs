@@ -267,9 +267,14 @@ impl Binder<'_> {
     }
 
     fn factor(&mut self, factor: &ast::TableFactor) -> SqlResult<JoinTree> {
-        if !factor.partitions.is_empty() {
-            return Err(not_supported("PARTITION selection"));
+        let tree = self.named_table(factor)?;
+        if !factor.partitions.is_empty() && !matches!(tree, JoinTree::Leaf(Leaf::Table(_))) {
+            return Err(mysql_error!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
+        Ok(tree)
+    }
+
+    fn named_table(&mut self, factor: &ast::TableFactor) -> SqlResult<JoinTree> {
         let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
         if factor.name.schema.is_none()
             && let Some(position) = self.recursions.iter().rposition(|table| table.name == factor.name.name)
@@ -391,7 +396,12 @@ impl Binder<'_> {
             self.subquery_reads.push(table.clone());
         }
         let slot = self.add_table(table.clone(), alias.clone())?;
-        Ok(JoinTree::Leaf(Leaf::Table(TableLeaf { slot, table, alias, hints, mode })))
+        self.choose_partitions(slot, &table, &alias, &factor.partitions)?;
+        let partitions = match table.partitioning.is_some() {
+            true => self.partitions_of(slot, &table)?,
+            false => None,
+        };
+        Ok(JoinTree::Leaf(Leaf::Table(TableLeaf { slot, table, alias, hints, mode, partitions })))
     }
 
     /// 1093 if a subquery reads `table`, which the statement changes under the name `alias`. A derived table

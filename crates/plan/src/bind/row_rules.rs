@@ -1,12 +1,18 @@
 //! The rules of a table's rows, bound: defaults, generated columns, CHECK constraints.
 
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{ER_PARTITION_CLAUSE_ON_NONPARTITIONED, ER_UNKNOWN_PARTITION};
+use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
-use palisade_catalog::{SqlType, TableDef, Value, store};
+use palisade_catalog::{PartitionSet, SqlType, TableDef, Value, store};
+use palisade_engine::Table;
 use palisade_expr::{Expr, SqlResult};
 use palisade_parser::ast;
 
 use super::Binder;
 use super::scope::{Scope, Source};
+use crate::partition::RowPartitions;
 
 /// What a column gets when the statement says nothing of it.
 #[derive(Debug, Clone)]
@@ -43,6 +49,8 @@ pub struct RowRules {
     pub generated: Vec<GeneratedValue>,
     /// CHECK constraints.
     pub checks: Vec<BoundCheck>,
+    /// In which partition rows belong, if there are partitions.
+    pub partitions: Option<Arc<RowPartitions>>,
 }
 
 /// A generated column, and how it is computed.
@@ -86,7 +94,60 @@ impl Binder<'_> {
             generated.push(GeneratedValue { column: position, expr, strict });
         }
         let computes_defaults = defaults.iter().any(|default| matches!(default, ColumnDefault::Expr(_)));
-        Ok(RowRules { defaults, computes_defaults, generated, checks })
+        let partitions = match table.partitioning.is_some() {
+            true => self.row_partitions(table)?,
+            false => None,
+        };
+        Ok(RowRules { defaults, computes_defaults, generated, checks, partitions })
+    }
+
+    /// The partitions of the table that is the only one in the innermost scope.
+    fn row_partitions(&mut self, table: &TableDef) -> SqlResult<Option<Arc<RowPartitions>>> {
+        let Some(scheme) = self.partition_scheme(table)? else { return Ok(None) };
+        let slot = self.scope().sources.first().map(|source| source.slot);
+        let chosen = self.chosen.iter().find(|(known, _)| Some(*known) == slot);
+        let chosen = chosen.map(|(_, set)| set.clone());
+        Ok(Some(Arc::new(RowPartitions { scheme: Arc::new(scheme), chosen })))
+    }
+
+    /// The partitions of a stored table in a slot, if it has any.
+    pub fn partitions_of(
+        &mut self,
+        slot: usize,
+        table: &Arc<Table>,
+    ) -> SqlResult<Option<Arc<RowPartitions>>> {
+        let own = Source::of_table(slot, table.name.clone(), table.clone());
+        self.scopes.push(Scope { sources: vec![own], ..Scope::default() });
+        let partitions = self.row_partitions(table);
+        self.scopes.pop();
+        partitions
+    }
+
+    /// Notes PARTITION (...) of the table in a slot: 1747 if that has no partitions, 1735 if it has none of a
+    /// name.
+    pub fn choose_partitions(
+        &mut self,
+        slot: usize,
+        table: &TableDef,
+        alias: &str,
+        names: &[ast::Name],
+    ) -> SqlResult<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        if table.partitioning.is_none() {
+            return Err(mysql_error!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
+        }
+        let mut chosen = PartitionSet::none();
+        for name in names {
+            let found = table.partitions_called(name);
+            if found.is_empty() {
+                return Err(mysql_error!(ER_UNKNOWN_PARTITION, name, alias));
+            }
+            chosen.unite_with(&found);
+        }
+        self.chosen.push((slot, Arc::new(chosen)));
+        Ok(())
     }
 
     /// The rules of rows that are in no table yet, and the slot in which their expressions see the row.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use palisade_catalog::{Column, Index, SqlType, Value};
+use palisade_catalog::{Column, Index, PartitionSet, SqlType, Value};
 use palisade_engine::{ReadMode, Table, TableStatistics};
 use palisade_parser::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use palisade_schema::{Named, TableDecl};
@@ -17,7 +17,9 @@ use crate::grouped::{comes_in, is_about, leading_parts, loose};
 use crate::logical::{TableLeaf, VirtualLeaf};
 use crate::note;
 use crate::outline::{Outline, Way};
-use crate::premise::Premise;
+use crate::partition::RowPartitions;
+use crate::partition::prune::{self, Pruning};
+use crate::premise::{Looker, Premise};
 use crate::virtual_read::VirtualRead;
 use palisade_expr::{Comparison, Expr, Node};
 
@@ -47,8 +49,12 @@ impl<'t> Planning<'_, '_, 't> {
         let own = self.in_slots(&[slot]);
         let bound = bound.with(own);
         let locks = *mode != ReadMode::Snapshot;
+        let statistics = table.statistics();
+        let pruning = self.pruning(leaf, &pool, bound);
+        let of_partitions = pruning.as_ref().and_then(|pruning| statistics_of(&statistics, pruning));
+        let statistics = of_partitions.as_ref().unwrap_or(&statistics);
         let reading =
-            Reading { slot, own, table, statistics: &table.statistics(), pool: &pool, bound, locks };
+            Reading { slot, own, table, statistics, pool: &pool, bound, locks, pruning: pruning.as_ref() };
         let order = self.planner.joining.order.as_ref().filter(|_| want == Want::Ordered);
         let wanted = order.filter(|order| order.slot == slot);
         let mut candidates = self.candidates(leaf, &reading, wanted);
@@ -161,7 +167,44 @@ impl<'t> Planning<'_, '_, 't> {
                 candidates.push(candidate);
             }
         }
+        if let Some(pruning) = reading.pruning {
+            candidates.iter_mut().for_each(|candidate| candidate.access.pruning = Some(Arc::clone(pruning)));
+        }
         candidates
+    }
+
+    /// Which partitions of a table are read under conditions, if it has any.
+    fn pruning(&self, leaf: &TableLeaf, pool: &Pool, bound: TableSet) -> Option<Arc<Pruning>> {
+        let TableLeaf { slot, table, .. } = leaf;
+        let RowPartitions { scheme, chosen } = &**leaf.partitions.as_ref()?;
+        let own = self.in_slots(&[*slot]);
+        let usable = |conjunct: &&Rc<Conjunct>| {
+            conjunct.is_usable(bound) && prune::is_about(scheme, table, *slot, &conjunct.expr)
+        };
+        let (mut conditions, mut known) = (Vec::new(), Vec::new());
+        for conjunct in pool.iter().filter(usable) {
+            conditions.push(conjunct.expr.clone());
+            if conjunct.tables.is_within(own) && prune::is_known(&conjunct.expr) {
+                known.push(conjunct.expr.clone());
+            }
+        }
+        let all = PartitionSet::all(scheme.count());
+        let mut pruning = Pruning {
+            slot: *slot,
+            scheme: scheme.clone(),
+            chosen: chosen.clone(),
+            conditions: known,
+            planned: all,
+        };
+        let statement = self.statement();
+        let host = statement.pace.host;
+        let mut looker = self.looks.looker.borrow_mut();
+        let looker = looker.get_or_insert_with(|| Looker::new(statement.pace.session, host));
+        if let Some(planned) = looker.partitions(host, statement.parameters, table, &pruning) {
+            pruning.planned = planned;
+        }
+        pruning.conditions = conditions;
+        Some(Arc::new(pruning))
     }
 
     /// The loose scan that a path becomes where a few rows tell what is wanted of groups.
@@ -467,6 +510,14 @@ impl<'t> Planning<'_, '_, 't> {
     }
 }
 
+/// What the statistics of a table tell of the partitions that are read; `None` if these are all.
+fn statistics_of(statistics: &TableStatistics, pruning: &Pruning) -> Option<TableStatistics> {
+    if statistics.partitions.is_empty() || pruning.planned.is_all(pruning.scheme.count()) {
+        return None;
+    }
+    Some(TableStatistics { rows: statistics.rows_in(&pruning.planned), ..statistics.clone() })
+}
+
 /// Whether all parts of a unique index are given, none of which may be NULL.
 fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
     index.unique
@@ -488,6 +539,8 @@ pub(super) struct Reading<'r> {
     pub(super) bound: TableSet,
     /// The rows that are read are locked, or changed.
     pub(super) locks: bool,
+    /// Which partitions are read.
+    pub(super) pruning: Option<&'r Arc<Pruning>>,
 }
 
 impl Reading<'_> {

@@ -11,7 +11,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
     self, AlterAction, AlterInstance, CreateView, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates,
-    MaintenanceKind, ObjectName, Reset, ShowWhat, Statement, TableConstraint, Xa,
+    MaintenanceKind, ObjectName, PartitionMaintenance, Reset, ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, SessionState, SqlError, SqlResult};
 
@@ -274,6 +274,18 @@ impl<'a> Asker<'a> {
                 alter.all_actions().try_for_each(|action| match action {
                     AlterAction::RenameTo(new) => self.rename(&alter.table, new),
                     AlterAction::AddConstraint(constraint) => self.refers(&alter.table, constraint),
+                    AlterAction::DropPartitions(_) | AlterAction::TruncatePartitions(_) => {
+                        self.on_table(&alter.table, Privileges::DROP)
+                    }
+                    AlterAction::ExchangePartition { table, .. } => {
+                        let whole = Privileges::DROP | Privileges::INSERT | Privileges::CREATE;
+                        self.on_table(&alter.table, whole)?;
+                        self.on_table(table, whole | Privileges::ALTER)
+                    }
+                    AlterAction::MaintainPartitions(kind, ..) => match kind {
+                        PartitionMaintenance::Rebuild => Ok(()),
+                        _ => self.on_table(&alter.table, Privileges::SELECT | Privileges::INSERT),
+                    },
                     _ => Ok(()),
                 })
             }

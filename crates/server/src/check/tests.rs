@@ -17,7 +17,7 @@ fn arguments_are_read_or_refused() {
     assert_eq!(request.datadir, Path::new("/d"));
     assert_eq!((request.schema.as_deref(), request.table.as_deref()), (Some("s"), Some("t")));
     assert_eq!((request.memory, request.json), (2 << 30, true));
-    assert_eq!(request.tables, TableCheckOptions { deep: true, quick: false });
+    assert_eq!(request.tables, TableCheckOptions { deep: true, ..Default::default() });
     assert_eq!(parse(&arguments(&["--help"])).unwrap(), None);
     for wrong in [&["--json"][..], &["--datadir=/d", "--fast"], &["--datadir=/d", "--memory=much"]] {
         assert!(parse(&arguments(wrong)).is_err(), "{wrong:?}");

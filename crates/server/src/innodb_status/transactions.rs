@@ -144,7 +144,7 @@ pub(super) fn lock_lines(lock: &RowLock) -> String {
     format!(
         "RECORD LOCKS space id {} page no 0 n bits 0 index {} of table {name} trx id {id} {mode}{waiting}\n\
          Record lock, key {}\n",
-        table.first_space_id().0,
+        table.space_id_of(lock.partition).unwrap_or_default().0,
         table.indexes.get(lock.index).map_or("", |index| &index.name),
         data(lock)
     )

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use palisade_base::TrxId;
-use palisade_catalog::{DateTime, RowView, SqlType, Timestamp, Value, key};
+use palisade_catalog::{DateTime, PartitionDef, RowView, SqlType, Timestamp, Value, key};
 use palisade_engine::{
     AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table, shown_number,
 };
@@ -161,6 +161,13 @@ impl LockSubject {
         self.lock.table.as_deref().map_or(Value::Null, |table| text(name(table)))
     }
 
+    /// A name of the partition, in lower case as in MySQL.
+    fn of_partition(&self, name: fn(&PartitionDef) -> Option<&String>) -> Value {
+        let table = self.lock.table.as_ref().filter(|table| table.is_partitioned() && !self.lock.is_counter);
+        let partition = table.and_then(|table| table.partitions.get(self.lock.partition));
+        partition.and_then(name).map_or(Value::Null, |name| text(name.to_lowercase()))
+    }
+
     fn index(&self) -> Value {
         match self.lock.table.as_ref().and_then(|table| table.indexes.get(self.lock.index)) {
             Some(index) if !self.lock.is_counter => text(&index.name),
@@ -178,8 +185,8 @@ virtual_table! {
         EVENT_ID: bigint_unsigned => Value::Null,
         OBJECT_SCHEMA: varchar(64) in utf8mb4_0900_ai_ci key MUL => it.of_table(|table| &table.schema),
         OBJECT_NAME: varchar(64) in utf8mb4_0900_ai_ci => it.of_table(|table| &table.name),
-        PARTITION_NAME: varchar(64) in utf8mb4_0900_ai_ci => Value::Null,
-        SUBPARTITION_NAME: varchar(64) in utf8mb4_0900_ai_ci => Value::Null,
+        PARTITION_NAME: varchar(64) in utf8mb4_0900_ai_ci => it.of_partition(|of| Some(&of.name)),
+        SUBPARTITION_NAME: varchar(64) in utf8mb4_0900_ai_ci => it.of_partition(|of| of.subpartition.as_ref()),
         INDEX_NAME: varchar(64) in utf8mb4_0900_ai_ci => it.index(),
         OBJECT_INSTANCE_BEGIN: bigint_unsigned not null => Value::UInt(0),
         LOCK_TYPE: varchar(32) in utf8mb4_0900_ai_ci not null => text(if it.lock.is_counter { "TABLE" } else { "RECORD" }),
@@ -263,7 +270,11 @@ fn lock_id(lock: &RowLock) -> String {
     lock.what.hash(&mut hasher);
     let table = lock.table.as_ref().map_or(0, |table| table.id);
     let (mode, status) = (lock.mode as u8, if lock.granted { 'g' } else { 'w' });
-    format!("{}:{table}:{}:{:016x}:{mode}{status}", lock.session, lock.index, hasher.finish())
+    let tree = match lock.partition {
+        0 => lock.index.to_string(),
+        partition => format!("{}.{partition}", lock.index),
+    };
+    format!("{}:{table}:{tree}:{:016x}:{mode}{status}", lock.session, hasher.finish())
 }
 
 fn mode(lock: &RowLock) -> &'static str {

@@ -117,9 +117,6 @@ impl Draft {
         statement: &AlterTable,
         request: Request,
     ) -> SqlResult<Draft> {
-        if statement.partitioning.is_some() {
-            return unsupported("partitions");
-        }
         refuse_hiding(old, statement)?;
         generated_key::check_defaults(old, statement)?;
         let mut draft = Draft {
@@ -178,6 +175,15 @@ impl Draft {
         draft.version_rows(definer)?;
         draft.choose();
         Ok(draft)
+    }
+
+    /// The rows are to be written anew in any case.
+    pub fn rebuild(&mut self) {
+        self.effects.note(Effort::Copied(Reason::Unsaid));
+        if self.plan != Plan::Rebuild {
+            self.plan = Plan::Rebuild;
+            self.prepare_rebuild();
+        }
     }
 
     /// MySQL would copy the rows one by one, and say how many there were.
@@ -322,8 +328,9 @@ impl Draft {
                 unsupported("transportable tablespaces")
             }
             AlterAction::SecondaryLoad | AlterAction::SecondaryUnload => unsupported("secondary engines"),
-            // Done before, or nothing to do: keys are always enabled.
-            AlterAction::If { .. }
+            // Done before or later, or nothing to do: keys are always enabled.
+            AlterAction::RemovePartitioning
+            | AlterAction::If { .. }
             | AlterAction::AddColumn { .. }
             | AlterAction::Modify { .. }
             | AlterAction::Change { .. }

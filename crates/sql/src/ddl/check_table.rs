@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_QUERY_INTERRUPTED};
 use palisade_base::mysql_error;
+use palisade_catalog::descriptor::PartitionSet;
 use palisade_engine::check::{Severity, TableCheck, TableCheckOptions};
 use palisade_engine::{Share, Table, TableLocks, TableName};
 use palisade_parser::ast;
@@ -30,7 +31,7 @@ use crate::{Awaited, Session, SqlResult, WaitOutcome};
 const MOST_LINES: usize = 100;
 
 /// What the words behind the tables' names ask for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Options {
     tables: TableCheckOptions,
     for_upgrade: bool,
@@ -40,13 +41,13 @@ impl Options {
     fn new(words: &[ast::Name]) -> Options {
         let has = |wanted: &str| words.iter().any(|word| word == wanted);
         let extended = has("EXTENDED");
-        let tables = TableCheckOptions { quick: has("QUICK") && !extended, deep: extended };
+        let tables = TableCheckOptions { quick: has("QUICK") && !extended, deep: extended, partitions: None };
         Options { tables, for_upgrade: has("FOR UPGRADE") }
     }
 }
 
 /// A line of the answer: table, kind of message, text.
-type Line = (String, &'static str, String);
+pub(super) type Line = (String, &'static str, String);
 
 impl Sql {
     /// The lines that CHECK TABLE answers.
@@ -59,8 +60,23 @@ impl Sql {
         let options = Options::new(words);
         let mut lines = Vec::new();
         for name in names {
-            self.check_one(session, name, options, &mut lines).await?;
+            self.check_one(session, name, &options, &mut lines).await?;
         }
+        Ok(lines)
+    }
+
+    /// The lines that CHECK PARTITION answers.
+    pub(super) async fn check_partitions(
+        &self,
+        session: &mut Session,
+        name: &TableName,
+        words: &[ast::Name],
+        partitions: PartitionSet,
+    ) -> SqlResult<Vec<Line>> {
+        let mut options = Options::new(words);
+        options.tables.partitions = Some(partitions);
+        let mut lines = Vec::new();
+        self.check_one(session, name, &options, &mut lines).await?;
         Ok(lines)
     }
 
@@ -68,7 +84,7 @@ impl Sql {
         &self,
         session: &mut Session,
         name: &TableName,
-        options: Options,
+        options: &Options,
         lines: &mut Vec<Line>,
     ) -> SqlResult<()> {
         let shown = format!("{}.{}", name.schema, name.table);
@@ -156,7 +172,7 @@ impl Sql {
         session: &mut Session,
         name: &TableName,
         table: &Arc<Table>,
-        options: Options,
+        options: &Options,
     ) -> SqlResult<TableCheck> {
         let own = session.locks.as_ref().and_then(|locks| locks.table_locks());
         let found = self.check_now(session, table, options, own).await?;
@@ -176,10 +192,10 @@ impl Sql {
         &self,
         session: &Session,
         table: &Arc<Table>,
-        options: Options,
+        options: &Options,
         locks: Option<&TableLocks>,
     ) -> SqlResult<TableCheck> {
-        let mut check = self.engine().prepare_table_check(table.clone(), options.tables, locks);
+        let mut check = self.engine().prepare_table_check(table.clone(), options.tables.clone(), locks);
         acquire_metadata(&**self.host(), session, || check.acquire()).await?;
         let check = check.start();
         let waited = self.host().wait(session.state.connection_id, check.done(), Awaited::Others, None).await;

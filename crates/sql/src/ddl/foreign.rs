@@ -307,6 +307,9 @@ pub fn check(
         }
         check_actions(def, key)?;
         match parent_of(dictionary, def, key) {
+            Some(parent) if parent.partitioning.is_some() => {
+                return Err(mysql_error!(ER_FOREIGN_KEY_ON_PARTITIONED));
+            }
             Some(parent) if check_pair(def, key, parent)? => {}
             Some(parent) => warnings.extend(terms.own_key(key, parent)?),
             None if terms.checked => {
@@ -327,6 +330,9 @@ pub fn check(
             |key: &&ForeignKey| key.referenced_schema == name.schema && key.referenced_table == name.table;
         if child.schema == name.schema && child.name == name.table {
             continue;
+        }
+        if def.partitioning.is_some() {
+            return Err(mysql_error!(ER_FOREIGN_KEY_ON_PARTITIONED));
         }
         let mut child = child.def().clone();
         follow(&mut child, name, terms.renamed);

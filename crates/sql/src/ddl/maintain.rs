@@ -119,7 +119,7 @@ impl Sql {
     }
 
     /// Takes what the planner knows of a table anew.
-    async fn analyze(&self, session: &mut Session, name: &TableName) -> SqlResult<()> {
+    pub(super) async fn analyze(&self, session: &mut Session, name: &TableName) -> SqlResult<()> {
         let Ok(table) = session.dictionary(self.engine()).table(&name.schema, &name.table).cloned() else {
             return Ok(());
         };
@@ -134,7 +134,7 @@ impl Sql {
 }
 
 /// Sends what there is to say of the tables.
-fn send(rows: Vec<[String; 4]>, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+pub(super) fn send(rows: Vec<[String; 4]>, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
     let text = |name: &str, length| {
         ColumnMeta::computed(name, SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI })
     };

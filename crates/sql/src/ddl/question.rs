@@ -29,6 +29,24 @@ pub(super) fn row_count(name: &TableName) -> Query {
     select(Expr::Aggregate(Box::new(count)), from, None)
 }
 
+/// Some columns of all rows of a table.
+pub(super) fn columns_of(name: &TableName, def: &TableDef, columns: &[usize]) -> Query {
+    let from = TableFactor {
+        name: object(&name.schema, &name.table),
+        alias: Some(CHILD.to_owned()),
+        ..TableFactor::default()
+    };
+    let named = columns.iter().filter_map(|place| def.columns.get(*place));
+    let item = |known: &Column| SelectItem::Expr {
+        expr: child_column(&known.name),
+        alias: None,
+        text: String::new(),
+    };
+    let items = named.map(item).collect();
+    let from = vec![TableReference::Table(from)];
+    Query::of(QueryBody::Select(Box::new(Select { items, from, ..Select::default() })))
+}
+
 /// A row of the table without a parent by a new foreign key, if there is one; `values` are what its columns
 /// will be.
 pub(super) fn orphans(def: &TableDef, key: &ForeignKey, values: &[Expr]) -> Query {

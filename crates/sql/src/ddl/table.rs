@@ -47,9 +47,6 @@ pub(super) fn define(
         collation: table_collation(&statement.options, schema.collation)?,
         ..TableDef::default()
     };
-    if statement.partitioning.is_some() {
-        return unsupported("partitions");
-    }
     for option in &statement.options {
         set_option(definer, &mut def, option)?;
     }

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
-    ER_BAD_DB_ERROR, ER_CANNOT_ADD_FOREIGN, ER_NONUNIQ_TABLE, ER_PARTITION_NO_TEMPORARY,
-    ER_TABLE_EXISTS_ERROR, ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE,
+    ER_BAD_DB_ERROR, ER_CANNOT_ADD_FOREIGN, ER_NONUNIQ_TABLE, ER_PARTITION_MGMT_ON_NONPARTITIONED,
+    ER_PARTITION_NO_TEMPORARY, ER_TABLE_EXISTS_ERROR, ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::TableDef;
 use palisade_engine::{Table, TableName};
-use palisade_parser::ast::{AlterTable, CreateTable, TableOption};
+use palisade_parser::ast::{AlterAction, AlterTable, CreateTable, TableOption};
 use palisade_session::environment::Access;
 
 use super::alter::online::Request;
@@ -98,6 +98,9 @@ impl Ddl<'_> {
                 defined?
             }
         };
+        if def.partitioning.is_some() {
+            return Err(mysql_error!(ER_PARTITION_NO_TEMPORARY));
+        }
         check(&def)?;
         self.check_primary_key(&def)?;
         self.rules(&def)?;
@@ -125,6 +128,15 @@ impl Ddl<'_> {
         name: &TableName,
         old: &Arc<Table>,
     ) -> SqlResult<Completion> {
+        if statement.partitioning.is_some() {
+            return Err(mysql_error!(ER_PARTITION_NO_TEMPORARY));
+        }
+        let removes = |action: &AlterAction| {
+            action.is_about_partitions() || matches!(action, AlterAction::RemovePartitioning)
+        };
+        if statement.actions.iter().any(removes) {
+            return Err(mysql_error!(ER_PARTITION_MGMT_ON_NONPARTITIONED));
+        }
         let request = Request::of(statement)?;
         let statement = &*self.without_conditions(old.descriptor().def(), statement);
         let mut warnings = Vec::new();

@@ -30,25 +30,28 @@ pub(super) fn search_key<'a>(
     Ok(search)
 }
 
-/// Reads the row with this key in `index`, locked; false if it has gone.
+/// Reads the row with this key in `index` of a partition, locked; false if it has gone.
 pub(super) async fn read_locked(
     cx: &mut ExecContext<'_, '_>,
-    table: &Arc<Table>,
+    (table, partition): (&Arc<Table>, usize),
     index: usize,
     search: &[u8],
     strength: LockMode,
     found: &mut RowBuf,
 ) -> SqlResult<bool> {
     let mode = ReadMode::Locked(strength, LockWait::Wait);
-    drive(cx, |cx| cx.transaction().point_read(table, index, search, mode, found).map_err(Blocked::up)).await
+    drive(cx, |cx| {
+        cx.transaction().point_read_in(table, partition, index, search, mode, found).map_err(Blocked::up)
+    })
+    .await
 }
 
-/// Locks the row with this key in `index`, which stops another and stays; false if it has gone.
+/// Locks the row with this key in `index` of a partition, which stops another and stays; false if it has gone.
 pub(super) async fn hold(
     cx: &mut ExecContext<'_, '_>,
-    table: &Arc<Table>,
+    of: (&Arc<Table>, usize),
     index: usize,
     search: &[u8],
 ) -> SqlResult<bool> {
-    read_locked(cx, table, index, search, LockMode::Shared, &mut RowBuf::new()).await
+    read_locked(cx, of, index, search, LockMode::Shared, &mut RowBuf::new()).await
 }

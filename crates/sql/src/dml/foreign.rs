@@ -549,7 +549,7 @@ impl Family {
                 }
                 Err(index) => {
                     let search = collision::search_key(table, index, |column| Ok(new.at(column)?.as_ref()))?;
-                    if collision::hold(cx, table, index, &search).await? {
+                    if collision::hold(cx, (table, 0), index, &search).await? {
                         return Err(duplicate_entry(table, index, |column| new.at(column).cloned()));
                     }
                 }

@@ -1,6 +1,8 @@
 //! Rows on their way into a table: their bytes, and the error of one that is there already.
 
-use palisade_base::error_catalogue::ER_DUP_ENTRY;
+use palisade_base::error_catalogue::{
+    ER_DUP_ENTRY, ER_NO_PARTITION_FOR_GIVEN_VALUE, ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET,
+};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{Charset, Table, TableDef, Value, ValueRef, charset, row};
 use palisade_exec::ExecContext;
@@ -30,6 +32,15 @@ pub(super) async fn encode_row<'v>(
 /// The values of a row by their places.
 pub(super) fn value_in<'v>(values: &'v [Value]) -> impl Fn(usize) -> ValueRef<'v> {
     |place| values.get(place).map_or(ValueRef::Null, Value::as_ref)
+}
+
+/// Whether a row was refused because it belongs in no partition, or in none that the statement has chosen.
+pub(super) fn belongs_nowhere(error: &SqlError) -> bool {
+    matches!(
+        error.number(),
+        number if number == ER_NO_PARTITION_FOR_GIVEN_VALUE.number
+            || number == ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET.number
+    )
 }
 
 /// 1062 for a row that collides in index `number`.

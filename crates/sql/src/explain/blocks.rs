@@ -13,7 +13,7 @@ use super::document::{Document, Object};
 use super::reading::{
     UsedColumns, access_type, index_name, key_columns, key_length, possible_keys, references, subqueries_in,
 };
-use super::rows::{filtered, merge_of, merged_scans, scan_of};
+use super::rows::{filtered, merge_of, merged_scans, partitions_of, scan_of};
 use super::text::shown_cost;
 
 /// Makes the blocks of a plan.
@@ -62,6 +62,9 @@ impl Blocks<'_> {
                     let mut table = Object::default();
                     table.add(if verb == "REPLACE" { "replace" } else { "insert" }, true);
                     table.add("table_name", name);
+                    if !plan.purpose.partitions().is_empty() {
+                        table.add("partitions", plan.purpose.partitions().to_vec());
+                    }
                     table.add("access_type", "ALL");
                     block.add("table", table);
                 }
@@ -392,6 +395,9 @@ impl Blocks<'_> {
             shown.add(if verb == "UPDATE" { "update" } else { "delete" }, true);
         }
         shown.add("table_name", alias.as_str());
+        if let Some(names) = partitions_of(table, access).filter(|names| !names.is_empty()) {
+            shown.add("partitions", names);
+        }
         shown.add("access_type", access_type(access));
         let reading = note.and_then(|note| note.reading);
         let possible = possible_keys(table, access, reading);

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_engine::Table;
 use palisade_expr::Node;
 use palisade_plan::access::Access;
 use palisade_plan::json_table;
 use palisade_plan::note::Note;
+use palisade_plan::partition::shown_names;
+use palisade_plan::purpose::Purpose;
 use palisade_plan::rules::is_never;
 use palisade_plan::{JoinKind, Limit, Merge, Operator, Plan, Query, SetStep};
 use palisade_session::sink::ColumnMeta;
@@ -22,6 +25,8 @@ struct Line {
     id: Option<u64>,
     select_type: &'static str,
     table: String,
+    /// The partitions that are read, of a table that has any.
+    partitions: Option<String>,
     access: &'static str,
     possible: Vec<String>,
     key: Option<String>,
@@ -76,10 +81,20 @@ impl Lines<'_> {
                 return self.lines.push(Line { id: Some(1), select_type, extra, ..Line::default() });
             }
             let table = table.to_owned();
-            self.lines.push(Line { id: Some(1), select_type, table, access: "ALL", ..Line::default() });
+            let partitions = Some(self.plan.purpose.partitions().join(","));
+            let access = "ALL";
+            self.lines.push(Line { id: Some(1), select_type, table, partitions, access, ..Line::default() });
         }
         let plan = self.plan;
         let Some(query) = &plan.query else { return };
+        if let Purpose::Change(change) = &plan.purpose
+            && change.is_of_one_table
+            && reads_no_partition(&query.root)
+        {
+            let select_type = if change.is_update { "UPDATE" } else { "DELETE" };
+            let extra = vec!["No matching rows after partition pruning".to_owned()];
+            return self.lines.push(Line { id: Some(1), select_type, extra, ..Line::default() });
+        }
         let is_simple = plan.subqueries.iter().all(Option::is_none) && !has_parts(&query.root);
         self.query(query, 1, if is_simple { "SIMPLE" } else { "PRIMARY" });
         for (number, subquery) in plan.subqueries.iter().enumerate() {
@@ -327,9 +342,11 @@ impl Lines<'_> {
         select_type: &'static str,
     ) {
         let (mut names, mut lengths, mut of) = (Vec::new(), Vec::new(), String::new());
+        let mut partitions = None;
         for input in merged_scans(inputs, kind).iter().filter_map(scan_of) {
             let Operator::Scan { table, access, alias, .. } = input else { continue };
             of.clone_from(alias);
+            partitions = partitions_of(table, access).map(|names| names.join(","));
             names.push(index_name(table, access).to_owned());
             lengths.push(key_length(table, access).to_string());
         }
@@ -339,6 +356,7 @@ impl Lines<'_> {
             id: Some(id),
             select_type,
             table: of,
+            partitions,
             access: "index_merge",
             possible,
             key: Some(names.join(",")),
@@ -359,6 +377,7 @@ impl Lines<'_> {
             id: Some(id),
             select_type: self.plan.purpose.verb_of(*slot).unwrap_or(select_type),
             table: alias.clone(),
+            partitions: partitions_of(table, access).map(|names| names.join(",")),
             access: access_type(access),
             possible: possible_keys(table, access, reading),
             key: is_read_by_key.then(|| index_name(table, access).to_owned()),
@@ -434,6 +453,13 @@ pub(super) fn filtered(rows: f64, examined: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }
 
+/// The names of the partitions that a path reads as far as that is known when it is planned; `None` of a table
+/// that has none.
+pub(super) fn partitions_of(table: &Table, access: &Access) -> Option<Vec<String>> {
+    let pruning = access.pruning.as_ref()?;
+    Some(shown_names(table, &pruning.planned))
+}
+
 fn scan_extra(access: &Access, is_filtered: bool) -> Vec<&'static str> {
     let mut extra = Vec::new();
     let ranged = !access.alternatives.is_empty();
@@ -476,6 +502,20 @@ fn has_parts(operator: &Operator) -> bool {
             true
         }
         _ => operator.inputs().iter().any(|input| has_parts(input)),
+    }
+}
+
+/// Whether what is read is a table of which no partition is left.
+fn reads_no_partition(operator: &Operator) -> bool {
+    match operator {
+        Operator::Scan { access, .. } => {
+            access.pruning.as_ref().is_some_and(|pruning| pruning.planned.is_empty())
+        }
+        Operator::Noted { input, .. }
+        | Operator::Filter { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Limit { input, .. } => reads_no_partition(input),
+        _ => false,
     }
 }
 
@@ -569,7 +609,7 @@ fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<()> {
             line.id.map_or(Value::Null, Value::UInt),
             Value::bytes(line.select_type),
             optional(line.table.clone()),
-            Value::Null,
+            optional(line.partitions.clone().unwrap_or_default()),
             optional(line.access.to_owned()),
             optional(line.possible.join(",")),
             line.key.as_deref().map_or(Value::Null, Value::bytes),

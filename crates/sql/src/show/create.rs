@@ -19,7 +19,7 @@ use crate::ddl::generated_key::GeneratedKey;
 use crate::ddl::view::frozen::without_schema;
 
 /// `text` as a string literal.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
     for c in text.chars() {
@@ -128,7 +128,7 @@ pub fn table(table: &Table, key: GeneratedKey) -> String {
     if let Some(text) = def.option("SECONDARY_ENGINE_ATTRIBUTE").filter(|text| !text.is_empty()) {
         write_to(&mut out, format_args!(" /*!80021 SECONDARY_ENGINE_ATTRIBUTE={} */", literal(text)));
     }
-    out
+    out + &super::partition::comment(def)
 }
 
 /// The CREATE TABLE statement of a virtual table, which no session may execute. Those of information_schema

@@ -14,7 +14,7 @@
 
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_BLOB_CANT_HAVE_DEFAULT, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS,
-    ER_DUP_FIELDNAME, ER_FK_COLUMN_CANNOT_DROP, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_DEPENDENT_BY_PARTITION_FUNC, ER_DUP_FIELDNAME, ER_FK_COLUMN_CANNOT_DROP, ER_PRIMARY_CANT_HAVE_NULL,
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
 use palisade_base::mysql_error;
@@ -29,7 +29,7 @@ use super::versions::refused_in_rows;
 use super::{Draft, is_virtual};
 use crate::SqlResult;
 use crate::ddl::column::DefinedColumn;
-use crate::ddl::{Definer, column, conversion, expression, generated_key, table};
+use crate::ddl::{Definer, column, conversion, expression, generated_key, partition, table};
 
 /// A column of the new definition, and the place of the old one that it was.
 struct Entry {
@@ -177,6 +177,7 @@ impl Draft {
         for place in 0..stays.columns.len() {
             let name = stays.columns.at(place)?.name.clone();
             if *resolved.dropped.at(place)? {
+                refuse_partitioning(&self.def, place)?;
                 expression::release_column(&mut stays, place, true)?;
                 let uses = |key: &&ForeignKey| key.columns.iter().any(|column| usize::from(*column) == place);
                 if let Some(key) = self.def.foreign_keys.iter().find(uses) {
@@ -190,6 +191,7 @@ impl Draft {
                 _ => continue,
             };
             if !new.eq_ignore_ascii_case(&name) {
+                refuse_partitioning(&self.def, place)?;
                 expression::release_column(&mut stays, place, false)?;
                 self.renamed_columns.push((name, new.clone()));
             }
@@ -454,5 +456,13 @@ impl Places {
             places.of_part.push(position(&is_part));
         }
         places
+    }
+}
+
+/// 3855 if rows are partitioned by the column at `place`, which is dropped or renamed.
+fn refuse_partitioning(def: &TableDef, place: usize) -> SqlResult<()> {
+    match partition::reads_column(def, place)? {
+        true => Err(mysql_error!(ER_DEPENDENT_BY_PARTITION_FUNC, def.columns.at(place)?.name)),
+        false => Ok(()),
     }
 }

@@ -484,15 +484,21 @@ fn has_subquery(expr: &Expr) -> bool {
     found
 }
 
-/// Whether the assignments can move a row within the index that finds it.
+/// Whether the assignments can move a row within the index that finds it, or to another partition.
 fn moves(operator: &Operator, target: &Target) -> bool {
     match operator {
         Operator::Scan { access, .. } => {
+            let is_changed = |column: &usize| {
+                target.table.columns.get(*column).is_none_or(|known| known.generated.is_some())
+                    || target.assignments.iter().any(|(assigned, _)| assigned == column)
+            };
+            let partitions = target.rules.partitions.as_ref();
+            let goes_elsewhere =
+                partitions.is_some_and(|partitions| partitions.scheme.columns().iter().any(is_changed));
             !access.unique
-                && palisade_plan::access::index_columns(&target.table, access.index).any(|column| {
-                    target.table.columns.get(column).is_none_or(|known| known.generated.is_some())
-                        || target.assignments.iter().any(|(assigned, _)| *assigned == column)
-                })
+                && (goes_elsewhere
+                    || palisade_plan::access::index_columns(&target.table, access.index)
+                        .any(|column| is_changed(&column)))
         }
         Operator::Filter { input, .. } | Operator::Noted { input, .. } => moves(input, target),
         Operator::IndexMerge { inputs, .. } => inputs.iter().any(|input| moves(input, target)),

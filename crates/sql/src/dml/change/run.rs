@@ -16,6 +16,7 @@ use palisade_exec::{ExecContext, State};
 use palisade_expr::Slot;
 use palisade_expr::context::view;
 use palisade_expr::place::At;
+use palisade_plan::partition::{RowPartitions, RowValues};
 use palisade_session::work::Work;
 use smallvec::SmallVec;
 
@@ -24,7 +25,7 @@ use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given};
 use crate::dml::returning::Returned;
-use crate::dml::store::{duplicate_entry, encode_row};
+use crate::dml::store::{belongs_nowhere, duplicate_entry, encode_row};
 use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
@@ -190,7 +191,7 @@ impl<'p> ChangeRun<'p> {
             // Someone was faster: look at the row again, and queue for it with all others that want it.
             let key = clustered_key(&table, &self.bytes)?;
             let mut again = std::mem::take(&mut self.old);
-            let found = read_locked(cx, &table, &key, &mut again).await?;
+            let found = read_locked(cx, (&table, stamp.partition()), &key, &mut again).await?;
             let newly_locked = again.is_newly_locked();
             locked = true;
             if !found {
@@ -212,7 +213,7 @@ impl<'p> ChangeRun<'p> {
                 self.matched -= 1;
                 *cx.state.frame.slots.at_mut(target.slot)? = known;
                 if newly_locked {
-                    cx.transaction().unlock_row(&table, &key);
+                    cx.transaction().unlock_row(&table, stamp, &key);
                 }
                 return Ok(());
             }
@@ -228,7 +229,7 @@ impl<'p> ChangeRun<'p> {
         stamp: RowStamp,
     ) -> SqlResult<bool> {
         let key = clustered_key(table, &self.bytes)?;
-        let found = read_locked(cx, table, &key, &mut self.old).await?;
+        let found = read_locked(cx, (table, stamp.partition()), &key, &mut self.old).await?;
         Ok(found && self.old.stamp() == stamp)
     }
 
@@ -316,14 +317,32 @@ impl<'p> ChangeRun<'p> {
             }
             None => None,
         };
+        let mut partition = stamp.partition();
+        if let Some(partitions) = &target.rules.partitions
+            && assigned.iter().any(|(column, _)| partitions.scheme.columns().contains(column))
+        {
+            match Box::pin(self.find_partition(cx, partitions, &value)).await? {
+                Some(found) => partition = found,
+                None => {
+                    self.is_passed_over = true;
+                    return Ok(None);
+                }
+            }
+        }
         self.new.clear();
         self.new.reserve(self.bytes.len());
         encode_row(cx, table, value, &mut self.new).await?;
         let (bytes, new) = (&self.bytes, &self.new);
-        let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, bytes, new) {
-            Ok(outcome) => Ok(Ok(outcome)),
-            Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
-            Err(blocked) => Err(blocked.up()),
+        let outcome = drive(cx, |cx| {
+            let updated = match partition == stamp.partition() {
+                true => cx.transaction().update(table, stamp, bytes, new),
+                false => cx.transaction().update_into(table, stamp, bytes, new, partition),
+            };
+            match updated {
+                Ok(outcome) => Ok(Ok(outcome)),
+                Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+                Err(blocked) => Err(blocked.up()),
+            }
         })
         .await?;
         match outcome {
@@ -341,7 +360,7 @@ impl<'p> ChangeRun<'p> {
             Ok(UpdateOutcome::Changed) => Ok(Some(UpdateOutcome::Changed)),
             Err(index) => {
                 let search = collision::search_key(table, index, |column| Ok(value(column)))?;
-                if !Box::pin(collision::hold(cx, table, index, &search)).await? {
+                if !Box::pin(collision::hold(cx, (table, partition), index, &search)).await? {
                     // It has gone meanwhile.
                     return Ok(Some(UpdateOutcome::Changed));
                 }
@@ -358,6 +377,23 @@ impl<'p> ChangeRun<'p> {
 }
 
 impl ChangeRun<'_> {
+    /// The partition where a changed row belongs; `None` if it belongs in none that it may be in, and IGNORE
+    /// skips it.
+    async fn find_partition(
+        &self,
+        cx: &mut ExecContext<'_, '_>,
+        partitions: &RowPartitions,
+        row: &RowValues<'_>,
+    ) -> SqlResult<Option<usize>> {
+        match drive(cx, |cx| cx.partition_of(partitions, row)).await {
+            Err(refused) if self.plan.ignore && belongs_nowhere(&refused) => {
+                cx.session.warnings.warn(refused);
+                Ok(None)
+            }
+            found => found.map(Some),
+        }
+    }
+
     /// The row in `self.bytes` has been looked after, and is what `self.new` says if it is `updated`: it is sent, if
     /// the statement returns its rows.
     #[inline]
@@ -470,13 +506,14 @@ fn assigned_values(
     Ok(Some(assigned))
 }
 
-/// Reads a row by its clustered key, and locks it.
+/// Reads a row of a partition by its clustered key, and locks it.
 async fn read_locked(
     cx: &mut ExecContext<'_, '_>,
-    table: &Arc<Table>,
+    (table, partition): (&Arc<Table>, usize),
     key: &[u8],
     row: &mut RowBuf,
 ) -> SqlResult<bool> {
     let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
-    drive(cx, |cx| cx.transaction().point_read(table, 0, key, mode, row).map_err(Blocked::up)).await
+    drive(cx, |cx| cx.transaction().point_read_in(table, partition, 0, key, mode, row).map_err(Blocked::up))
+        .await
 }

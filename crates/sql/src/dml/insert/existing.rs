@@ -49,7 +49,7 @@ impl InsertRun<'_> {
             cx.execution.work.add(Work::HandlerReadKey, 1);
             table.usage().count(Some(index), RowAccess::Fetch, 1);
         }
-        collision::read_locked(cx, table, index, &search, strength, found).await
+        collision::read_locked(cx, (table, self.partition), index, &search, strength, found).await
     }
 
     /// Locks the row that collides in `index` and stays, so that the answer holds until the transaction ends; false if it is
@@ -178,15 +178,28 @@ impl InsertRun<'_> {
                 family.check_parents(cx, &new, Some(&old)).await?;
                 family.check_update(cx, &old, &new).await?;
             }
+            let mut partition = found.stamp().partition();
+            if plan.rules.partitions.is_some() {
+                match Box::pin(self.find_partition(cx, &new)).await? {
+                    Some(moved) => partition = moved,
+                    None => return Ok(true),
+                }
+            }
             let mut encoded = Vec::new();
             encode_row(cx, table, value_in(&new), &mut encoded).await?;
-            let outcome =
-                drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
+            let outcome = drive(cx, |cx| {
+                let (stamp, old) = (found.stamp(), found.row());
+                let updated = match partition == stamp.partition() {
+                    true => cx.transaction().update(table, stamp, old, &encoded),
+                    false => cx.transaction().update_into(table, stamp, old, &encoded, partition),
+                };
+                match updated {
                     Ok(outcome) => Ok(Ok(outcome)),
                     Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
                     Err(blocked) => Err(blocked.up()),
-                })
-                .await?;
+                }
+            })
+            .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
                     cx.execution.work.add(Work::HandlerUpdate, 1);
@@ -210,7 +223,7 @@ impl InsertRun<'_> {
                 Ok(UpdateOutcome::Changed) => {}
                 Err(index) => {
                     let search = collision::search_key(table, index, |column| Ok(new.at(column)?.as_ref()))?;
-                    if !collision::hold(cx, table, index, &search).await? {
+                    if !collision::hold(cx, (table, partition), index, &search).await? {
                         continue;
                     }
                     let error = duplicate_entry(table, index, |column| new.at(column).cloned());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::Column;
 use palisade_catalog::descriptor::Visibility;
+use palisade_catalog::{Column, PartitionSet, Value, ValueRef};
 use palisade_engine::{ReadMode, Table};
 use palisade_expr::error::not_supported;
 use palisade_expr::place::At;
@@ -13,10 +13,13 @@ use palisade_expr::{Expr, Node};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
 use palisade_plan::Plan;
 use palisade_plan::bind::Binder;
-use palisade_plan::bind::row_rules::RowRules;
+use palisade_plan::bind::partition::as_kept;
+use palisade_plan::bind::row_rules::{ColumnDefault, RowRules};
 use palisade_plan::bind::scope::{Scope, Source, Through, same_name};
 use palisade_plan::conditions::OuterSlots;
 use palisade_plan::logical::LogicalQuery;
+use palisade_plan::partition::{RowPartitions, shown_names};
+use palisade_plan::premise::Looker;
 use palisade_plan::purpose::Purpose;
 use palisade_plan::rewritten::{Writer, name};
 use palisade_session::locked_tables::BELOW_VIEW;
@@ -64,9 +67,6 @@ pub fn bind_load(binder: Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPl
 }
 
 fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult<InsertPlan> {
-    if !insert.partitions.is_empty() {
-        return Err(not_supported("PARTITION selection"));
-    }
     let schema = binder.schema_of(&insert.table)?;
     let access = if insert.replace { Access::Replace } else { Access::Insert };
     binder.accesses(&schema, &insert.table.name, access)?;
@@ -92,10 +92,14 @@ fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult
         Some(through) => through.columns(&insert.columns)?,
         None => insert_columns(&table, insert)?,
     };
+    if through.is_some() && !insert.partitions.is_empty() {
+        return Err(mysql_error!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
+    }
     let (existing, rules) = match &through {
         Some(through) => (through.slot, view_rules(&mut binder, through, &columns, giver)?),
         None => {
             let existing = binder.add_table(table.clone(), table.name.clone())?;
+            binder.choose_partitions(existing, &table, &table.name, &insert.partitions)?;
             (existing, binder.rules(&table)?)
         }
     };
@@ -190,7 +194,11 @@ fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult
         }
         _ => None,
     };
-    let purpose = Purpose::Insert { is_replace: insert.replace, table: table.name.clone() };
+    let partitions = match &rules.partitions {
+        Some(_) if binder.notes => shown_partitions(&binder, &table, (&columns, &rows), &rules),
+        _ => Vec::new(),
+    };
+    let purpose = Purpose::Insert { is_replace: insert.replace, table: table.name.clone(), partitions };
     let head = binder.notes.then(|| head_of(insert, &table, &rows, &Writer::new(&binder.subqueries)));
     let tail = binder.notes.then(|| {
         let writer = Writer::new(&binder.subqueries);
@@ -220,6 +228,60 @@ fn bind(mut binder: Binder<'_>, insert: &ast::Insert, giver: Giver) -> SqlResult
         buffered,
         returning,
     })
+}
+
+/// The partitions that rows of VALUES may go to, as far as constants tell; those of a query may go to all.
+fn shown_partitions(
+    binder: &Binder<'_>,
+    table: &Table,
+    (columns, rows): (&[usize], &[Vec<Cell>]),
+    rules: &RowRules,
+) -> Vec<String> {
+    let Some(RowPartitions { scheme, chosen }) = rules.partitions.as_deref() else { return Vec::new() };
+    let mut looker = Looker::new(binder.session, binder.host);
+    let mut value_of = |column: usize, cells: &[Cell]| -> Option<Value> {
+        let known = table.columns.get(column)?;
+        let place = columns.iter().position(|given| *given == column);
+        match place.and_then(|place| cells.get(place)) {
+            Some(Cell::Expr(expr)) if expr.is_quick_constant() => {
+                let value = looker.value(binder.host, binder.parameters, expr)?;
+                if value.is_null() && known.auto_increment {
+                    return None;
+                }
+                as_kept(known, &value, &expr.ty)
+            }
+            Some(Cell::Expr(_)) => None,
+            Some(Cell::Default) | None => match rules.defaults.get(column)? {
+                ColumnDefault::Value(value) if !known.auto_increment && known.generated.is_none() => {
+                    Some(value.clone())
+                }
+                _ => None,
+            },
+        }
+    };
+    let mut found = Vec::with_capacity(rows.len());
+    for cells in rows {
+        let row = scheme.columns().iter().map(|column| value_of(*column, cells));
+        found.push(row.collect::<Option<Vec<Value>>>());
+    }
+    let mut set = if rows.is_empty() { PartitionSet::all(scheme.count()) } else { PartitionSet::none() };
+    for row in found {
+        let Some(row) = row else {
+            set = PartitionSet::all(scheme.count());
+            break;
+        };
+        let value = |column: usize| {
+            let place = scheme.columns().iter().position(|known| *known == column);
+            place.and_then(|place| row.get(place)).map_or(ValueRef::Null, Value::as_ref)
+        };
+        if let Ok(Some(number)) = looker.place(binder.host, scheme, &value) {
+            set.insert(number);
+        }
+    }
+    if let Some(chosen) = chosen {
+        set.intersect_with(chosen);
+    }
+    shown_names(table, &set)
 }
 
 /// Binds RETURNING, which sees the first sources of the scope, the statement's own, and asks for the right to

@@ -22,7 +22,7 @@ use super::numbers::{Numbers, numbered};
 use super::{Cell, InsertPlan};
 use crate::dml::foreign::is_violation;
 use crate::dml::returning::Returned;
-use crate::dml::store::{duplicate_entry, encode_row, value_in};
+use crate::dml::store::{belongs_nowhere, duplicate_entry, encode_row, value_in};
 use crate::dml::through::is_refused;
 use crate::{SqlAttempt, SqlResult};
 
@@ -38,6 +38,8 @@ pub(in crate::dml) struct InsertRun<'p> {
     pub(in crate::dml) refused: u64,
     pub(in crate::dml) numbers: Numbers,
     pub(super) encoded: Vec<u8>,
+    /// Where the row belongs, of a table that has partitions.
+    pub(super) partition: usize,
     /// Where RETURNING sends its rows.
     pub(super) returned: Option<Box<Returned<'p>>>,
 }
@@ -60,6 +62,7 @@ impl<'p> InsertRun<'p> {
             duplicates: 0,
             written: 0,
             refused: 0,
+            partition: 0,
             numbers: Numbers::new(rows),
             encoded: Vec::new(),
             returned: None,
@@ -404,15 +407,33 @@ impl<'p> InsertRun<'p> {
                 checked => checked?,
             }
         }
+        let is_partitioned = plan.rules.partitions.is_some();
+        if is_partitioned {
+            match Box::pin(self.find_partition(cx, &values)).await? {
+                Some(partition) => self.partition = partition,
+                None => {
+                    self.duplicates += 1;
+                    self.numbers.give_back(generated);
+                    return Ok(());
+                }
+            }
+        }
+        let partition = self.partition;
         encode_row(cx, table, value_in(&values), &mut self.encoded).await?;
         loop {
             cx.execution.work.add(Work::HandlerWrite, 1);
             table.usage().count(None, RowAccess::Insert, 1);
             let encoded = &self.encoded;
-            let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
-                Ok(()) => Ok(None),
-                Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Some(index)),
-                Err(blocked) => Err(blocked.up()),
+            let inserted = drive(cx, |cx| {
+                let inserted = match is_partitioned {
+                    false => cx.transaction().insert(table, encoded),
+                    true => cx.transaction().insert_into(table, partition, encoded),
+                };
+                match inserted {
+                    Ok(()) => Ok(None),
+                    Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Some(index)),
+                    Err(blocked) => Err(blocked.up()),
+                }
             })
             .await?;
             let Some(index) = inserted else {
@@ -461,6 +482,23 @@ impl<'p> InsertRun<'p> {
                 return Ok(());
             }
             return Err(error);
+        }
+    }
+
+    /// The partition where a row of these values belongs; `None` if it belongs in none that it may be in, and
+    /// IGNORE skips it.
+    pub(super) async fn find_partition(
+        &self,
+        cx: &mut ExecContext<'_, '_>,
+        values: &[Value],
+    ) -> SqlResult<Option<usize>> {
+        let Some(partitions) = &self.plan.rules.partitions else { return Ok(Some(0)) };
+        match drive(cx, |cx| cx.partition_of(partitions, &value_in(values))).await {
+            Err(refused) if self.plan.ignore && belongs_nowhere(&refused) => {
+                cx.session.warnings.warn(refused);
+                Ok(None)
+            }
+            found => found.map(Some),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use palisade_base::{sysvar, sysvar_catalogue};
+use palisade_base::{SpaceId, sysvar, sysvar_catalogue};
 use palisade_catalog::Value;
-use palisade_engine::Table;
+use palisade_engine::{PartitionStatistics, Table, TableStatistics};
 use palisade_schema::{Rows, Wanted, virtual_table};
 use palisade_session::virtual_tables::RowSource;
 
@@ -15,7 +15,9 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&files::DECL, |source, wanted| of_each_space(source, wanted, files::row)),
     Definition::new(&data_files::DECL, |source, wanted| {
         by_table(source, wanted, |table, wanted| {
-            file_paths(table).into_iter().map(|path| data_files::row(&(table, path), wanted)).collect()
+            let spaces = table.descriptor().def().spaces();
+            let files = spaces.flat_map(|space| file_paths(table, space).map(move |path| (space, path)));
+            files.map(|file| data_files::row(&file, wanted)).collect()
         })
     }),
     Definition::new(&tables::DECL, |source, wanted| of_each_space(source, wanted, tables::row)),
@@ -32,9 +34,11 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&stopwords::DECL, |_, wanted| of_static(STOPWORDS.split(' '), stopwords::row, wanted)),
 ];
 
-/// A stored table, which has a space of its own, and the size of pages.
+/// A partition of a stored table, which has a space of its own, and the size of pages.
 struct SpaceSubject {
     table: Arc<Table>,
+    number: usize,
+    statistics: PartitionStatistics,
     page_bytes: u64,
 }
 
@@ -45,16 +49,36 @@ impl SpaceSubject {
     }
 
     fn bytes(&self) -> u64 {
-        let statistics = self.table.statistics();
-        statistics.data_bytes + statistics.index_bytes
+        self.statistics.data_bytes + self.statistics.index_bytes
     }
 
-    fn space(&self) -> u32 {
-        self.table.first_space_id().0
+    fn space(&self) -> SpaceId {
+        self.table.space_id_of(self.number).unwrap_or_default()
+    }
+
+    /// `schema/table` or `schema/table#p#partition`, as InnoDB calls it.
+    fn path(&self) -> Value {
+        path(&self.table.schema, &self.table.file_name_of(self.number))
+    }
+
+    fn file_bytes(&self) -> (u64, u64) {
+        self.table.partition_file_bytes(self.number)
     }
 }
 
-/// A row for each stored table.
+/// What is known of each partition of a table.
+fn partition_statistics(table: &Table) -> Vec<PartitionStatistics> {
+    let known = table.statistics();
+    match known.partitions.len() == table.partition_count() {
+        true => known.partitions.clone(),
+        false => {
+            let TableStatistics { rows, data_bytes, index_bytes, .. } = *known;
+            vec![PartitionStatistics { rows, data_bytes, index_bytes }]
+        }
+    }
+}
+
+/// A row for each partition of each stored table.
 fn of_each_space(
     source: &RowSource<'_>,
     wanted: &Wanted,
@@ -63,17 +87,16 @@ fn of_each_space(
     let page_bytes = source.engine.page_size().bytes() as u64;
     // The names of these tables are not those of columns that are looked for by name.
     by_table(source, wanted, move |table, wanted| {
-        vec![row(&SpaceSubject { table: table.clone(), page_bytes }, wanted)]
+        let subject =
+            |(number, statistics)| SpaceSubject { table: table.clone(), number, statistics, page_bytes };
+        let known = partition_statistics(table).into_iter().enumerate();
+        known.map(subject).map(|subject| row(&subject, wanted)).collect()
     })
 }
 
 /// `schema/table`, as InnoDB calls a table.
 pub(super) fn path(schema: &str, table: &str) -> Value {
     text(format!("{schema}/{table}"))
-}
-
-fn path_of(table: &Table) -> Value {
-    path(&table.schema, &table.name)
 }
 
 /// `innodb_version`.
@@ -102,33 +125,30 @@ fn row_format(table: &Table) -> RowFormat {
     }
 }
 
-/// Where the file of a table is.
-fn file_path(table: &Table) -> String {
-    format!("./spaces/{}", palisade_engine::space_file_name(table.first_space_id()))
+/// Where the file of a space is.
+fn file_path(space: SpaceId) -> String {
+    format!("./spaces/{}", palisade_engine::space_file_name(space))
 }
 
-/// Where its files are: two of a table that is written out of place.
-fn file_paths(table: &Table) -> Vec<String> {
-    let mut paths = vec![file_path(table)];
-    if table.page_sink() == palisade_engine::PageSinkKind::OutOfPlace {
-        let map = palisade_engine::map_file_name(table.first_space_id());
-        paths.push(format!("./spaces/{map}"));
-    }
-    paths
+/// Where the files of one of a table's spaces are: two of a table that is written out of place.
+fn file_paths(table: &Table, space: SpaceId) -> impl Iterator<Item = String> + use<> {
+    let has_map = table.page_sink() == palisade_engine::PageSinkKind::OutOfPlace;
+    let map = has_map.then(|| format!("./spaces/{}", palisade_engine::map_file_name(space)));
+    std::iter::once(file_path(space)).chain(map)
 }
 
 virtual_table! {
-    mod data_files = "information_schema"."INNODB_DATAFILES" of |it: (&Arc<Table>, String)| {
-        SPACE: varbinary(256) => text(it.0.first_space_id().0.to_string()),
+    mod data_files = "information_schema"."INNODB_DATAFILES" of |it: (SpaceId, String)| {
+        SPACE: varbinary(256) => text(it.0.0.to_string()),
         PATH: varchar(512) in utf8mb3_bin not null => text(&it.1),
     }
 }
 
 virtual_table! {
     mod tablespaces_brief = "information_schema"."INNODB_TABLESPACES_BRIEF" of |it: SpaceSubject| {
-        SPACE: varbinary(256) => text(it.space().to_string()),
-        NAME: varchar(268) in utf8mb3_bin not null => path_of(&it.table),
-        PATH: varchar(512) in utf8mb3_bin not null => text(file_path(&it.table)),
+        SPACE: varbinary(256) => text(it.space().0.to_string()),
+        NAME: varchar(268) in utf8mb3_bin not null => it.path(),
+        PATH: varchar(512) in utf8mb3_bin not null => text(file_path(it.space())),
         FLAG: varbinary(256) => text(row_format(&it.table).space_flag.to_string()),
         SPACE_TYPE: varchar(7) not null default "" => text("Single"),
     }
@@ -137,10 +157,10 @@ virtual_table! {
 virtual_table! {
     mod tables = "information_schema"."INNODB_TABLES" of |it: SpaceSubject| {
         TABLE_ID: bigint_unsigned not null default "" => number(it.table.descriptor().def().id),
-        NAME: varchar(655) not null default "" => path_of(&it.table),
+        NAME: varchar(655) not null default "" => it.path(),
         FLAG: int not null default "" => number(row_format(&it.table).flag),
         N_COLS: int not null default "" => number(kept_columns(&it.table)),
-        SPACE: bigint not null default "" => number(it.space()),
+        SPACE: bigint not null default "" => number(it.space().0),
         ROW_FORMAT: varchar(12) default "" => text(row_format(&it.table).name),
         ZIP_PAGE_SIZE: int_unsigned not null default "" => number(0u64),
         SPACE_TYPE: varchar(10) default "" => text("Single"),
@@ -169,11 +189,11 @@ virtual_table! {
     /// themselves, and how many changes there have been since is not told.
     mod table_statistics = "information_schema"."INNODB_TABLESTATS" of |it: SpaceSubject| {
         TABLE_ID: bigint_unsigned not null default "" => number(it.table.descriptor().def().id),
-        NAME: varchar(193) not null default "" => path_of(&it.table),
+        NAME: varchar(193) not null default "" => it.path(),
         STATS_INITIALIZED: varchar(193) not null default "" => text("Initialized"),
-        NUM_ROWS: bigint_unsigned not null default "" => number(it.table.statistics().rows),
-        CLUST_INDEX_SIZE: bigint_unsigned not null default "" => it.pages(it.table.statistics().data_bytes),
-        OTHER_INDEX_SIZE: bigint_unsigned not null default "" => it.pages(it.table.statistics().index_bytes),
+        NUM_ROWS: bigint_unsigned not null default "" => number(it.statistics.rows),
+        CLUST_INDEX_SIZE: bigint_unsigned not null default "" => it.pages(it.statistics.data_bytes),
+        OTHER_INDEX_SIZE: bigint_unsigned not null default "" => it.pages(it.statistics.index_bytes),
         MODIFIED_COUNTER: bigint_unsigned not null default "" => number(0u64),
         AUTOINC: bigint_unsigned not null default "" => number(counter(&it.table)),
         REF_COUNT: int not null default "" => number(1u64),
@@ -186,23 +206,23 @@ fn counter(table: &Table) -> u64 {
 
 virtual_table! {
     mod tablespace_extensions = "information_schema"."TABLESPACES_EXTENSIONS" of |it: SpaceSubject| {
-        TABLESPACE_NAME: varchar(268) in utf8mb3_bin not null => path_of(&it.table),
+        TABLESPACE_NAME: varchar(268) in utf8mb3_bin not null => it.path(),
         ENGINE_ATTRIBUTE: json => Value::Null,
     }
 }
 
 virtual_table! {
     mod tablespaces = "information_schema"."INNODB_TABLESPACES" of |it: SpaceSubject| {
-        SPACE: int_unsigned not null default "" => number(it.space()),
-        NAME: varchar(655) not null default "" => path_of(&it.table),
+        SPACE: int_unsigned not null default "" => number(it.space().0),
+        NAME: varchar(655) not null default "" => it.path(),
         FLAG: int_unsigned not null default "" => number(row_format(&it.table).space_flag),
         ROW_FORMAT: varchar(22) default "" => text(row_format(&it.table).of_space),
         PAGE_SIZE: int_unsigned not null default "" => number(it.page_bytes),
         ZIP_PAGE_SIZE: int_unsigned not null default "" => number(0u64),
         SPACE_TYPE: varchar(10) default "" => text("Single"),
         FS_BLOCK_SIZE: int_unsigned not null default "" => number(4096u64),
-        FILE_SIZE: bigint_unsigned not null default "" => number(it.table.file_bytes().0),
-        ALLOCATED_SIZE: bigint_unsigned not null default "" => number(it.table.file_bytes().1),
+        FILE_SIZE: bigint_unsigned not null default "" => number(it.file_bytes().0),
+        ALLOCATED_SIZE: bigint_unsigned not null default "" => number(it.file_bytes().1),
         AUTOEXTEND_SIZE: bigint_unsigned not null default "" => number(0u64),
         SERVER_VERSION: varchar(10) default "" => engine_version(),
         SPACE_VERSION: int_unsigned not null default "" => number(1u64),
@@ -215,12 +235,12 @@ virtual_table! {
 const EXTENT_BYTES: u64 = 1 << 20;
 
 virtual_table! {
-    /// A file for each table.
+    /// A file for each partition of a table.
     mod files = "information_schema"."FILES" of |it: SpaceSubject| {
-        FILE_ID: bigint => number(it.space()),
-        FILE_NAME: text in utf8mb3_bin => text(file_path(&it.table)),
+        FILE_ID: bigint => number(it.space().0),
+        FILE_NAME: text in utf8mb3_bin => text(file_path(it.space())),
         FILE_TYPE: varchar(256) => text("TABLESPACE"),
-        TABLESPACE_NAME: varchar(268) in utf8mb3_bin not null => path_of(&it.table),
+        TABLESPACE_NAME: varchar(268) in utf8mb3_bin not null => it.path(),
         TABLE_CATALOG: varchar(0) not null default "" => text(""),
         TABLE_SCHEMA: varbinary(0) => Value::Null,
         TABLE_NAME: varbinary(0) => Value::Null,

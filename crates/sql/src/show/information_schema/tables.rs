@@ -10,13 +10,17 @@ use palisade_session::virtual_tables::{INFORMATION_SCHEMA, RowSource, SYS};
 use super::{
     Definition, Tables, by_table, catalog, number, optional, second, text, views, wanted_declarations,
 };
-use crate::show::create;
+use crate::show::{create, partition};
 use crate::sys;
 
 pub(super) static TABLES: Tables = &[
     Definition::new(&tables_view::DECL, all_tables),
     Definition::new(&partitions::DECL, |source, wanted| {
-        by_table(source, wanted, |table, wanted| vec![partitions::row(table, wanted)])
+        by_table(source, wanted, |table, wanted| {
+            let shown = partition::shown(table.descriptor().def());
+            let row = |shown| partitions::row(&Part { table: table.clone(), shown }, wanted);
+            shown.into_iter().map(row).collect()
+        })
     }),
     Definition::new(&table_extensions::DECL, |source, wanted| {
         by_table(source, wanted, |table, wanted| vec![table_extensions::row(table, wanted)])
@@ -111,6 +115,7 @@ fn create_options(table: &Arc<Table>) -> Value {
             "COMPRESSION" | "PAGE_SINK" => format!("{name}=\"{value}\""),
             _ => format!("{}={value}", name.to_ascii_lowercase()),
         })
+        .chain(def.partitioning.is_some().then(|| "partitioned".to_owned()))
         .collect();
     text(options.join(" "))
 }
@@ -160,34 +165,69 @@ fn all_tables(source: &RowSource<'_>, wanted: &Wanted) -> Rows {
     Box::new(stored.chain(of_views).chain(virtual_ones))
 }
 
+/// A partition of a table, or the whole of one that has none.
+struct Part {
+    table: Arc<Table>,
+    shown: partition::Shown,
+}
+
+impl Part {
+    /// About how many rows there are, and the bytes of the rows and of the other indexes.
+    fn size(&self) -> (u64, u64, u64) {
+        let statistics = self.table.statistics();
+        match statistics.partitions.get(self.shown.number) {
+            Some(own) => (own.rows, own.data_bytes, own.index_bytes),
+            None => (statistics.rows, statistics.data_bytes, statistics.index_bytes),
+        }
+    }
+
+    fn row_bytes(&self) -> u64 {
+        let (rows, data_bytes, _) = self.size();
+        match self.shown.name.is_some() {
+            true => data_bytes.checked_div(rows).unwrap_or(0),
+            false => self.table.statistics().row_bytes,
+        }
+    }
+}
+
+/// A text, or NULL.
+fn shown_text(value: Option<&String>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+/// A position, or NULL.
+fn position(value: Option<usize>) -> Value {
+    value.map_or(Value::Null, |value| number(value as u64))
+}
+
 virtual_table! {
-    mod partitions = "information_schema"."PARTITIONS" of |it: Arc<Table>| {
+    mod partitions = "information_schema"."PARTITIONS" of |it: Part| {
         TABLE_CATALOG: varchar(64) in utf8mb3_bin not null => catalog(),
-        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(&it.schema),
-        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(&it.name),
-        PARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => Value::Null,
-        SUBPARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => Value::Null,
-        PARTITION_ORDINAL_POSITION: int_unsigned => Value::Null,
-        SUBPARTITION_ORDINAL_POSITION: int_unsigned => Value::Null,
-        SECONDARY_LOAD: varchar(1) in utf8mb3_bin => Value::Null,
-        PARTITION_METHOD: varchar(13) => Value::Null,
-        SUBPARTITION_METHOD: varchar(13) => Value::Null,
-        PARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => Value::Null,
-        SUBPARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => Value::Null,
-        PARTITION_DESCRIPTION: text in utf8mb3_bin => Value::Null,
-        TABLE_ROWS: bigint_unsigned => number(it.statistics().rows),
-        AVG_ROW_LENGTH: bigint_unsigned => number(it.statistics().row_bytes),
-        DATA_LENGTH: bigint_unsigned => number(it.statistics().data_bytes),
+        TABLE_SCHEMA: varchar(64) in utf8mb3_bin not null => text(&it.table.schema),
+        TABLE_NAME: varchar(64) in utf8mb3_bin not null => text(&it.table.name),
+        PARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => shown_text(it.shown.name.as_ref()),
+        SUBPARTITION_NAME: varchar(64) in utf8mb3_tolower_ci => shown_text(it.shown.subpartition.as_ref()),
+        PARTITION_ORDINAL_POSITION: int_unsigned => position(it.shown.position),
+        SUBPARTITION_ORDINAL_POSITION: int_unsigned => position(it.shown.subpartition_position),
+        SECONDARY_LOAD: varchar(1) in utf8mb3_bin => it.shown.name.as_ref().map_or(Value::Null, |_| text("0")),
+        PARTITION_METHOD: varchar(13) => it.shown.method.map_or(Value::Null, text),
+        SUBPARTITION_METHOD: varchar(13) => it.shown.subpartition_method.map_or(Value::Null, text),
+        PARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => shown_text(it.shown.expression.as_ref()),
+        SUBPARTITION_EXPRESSION: varchar(2048) in utf8mb3_bin => shown_text(it.shown.subpartition_expression.as_ref()),
+        PARTITION_DESCRIPTION: text in utf8mb3_bin => shown_text(it.shown.description.as_ref()),
+        TABLE_ROWS: bigint_unsigned => number(it.size().0),
+        AVG_ROW_LENGTH: bigint_unsigned => number(it.row_bytes()),
+        DATA_LENGTH: bigint_unsigned => number(it.size().1),
         MAX_DATA_LENGTH: bigint_unsigned => number(0u64),
-        INDEX_LENGTH: bigint_unsigned => number(it.statistics().index_bytes),
+        INDEX_LENGTH: bigint_unsigned => number(it.size().2),
         DATA_FREE: bigint_unsigned => number(0u64),
-        CREATE_TIME: timestamp not null => created(it),
+        CREATE_TIME: timestamp not null => created(&it.table),
         UPDATE_TIME: datetime => Value::Null,
         CHECK_TIME: datetime => Value::Null,
         CHECKSUM: bigint => Value::Null,
-        PARTITION_COMMENT: text in utf8mb3_bin not null => text(""),
-        NODEGROUP: varchar(256) => text(""),
-        TABLESPACE_NAME: varchar(268) in utf8mb3_bin => Value::Null,
+        PARTITION_COMMENT: text in utf8mb3_bin not null => text(&it.shown.comment),
+        NODEGROUP: varchar(256) => text(&it.shown.node_group),
+        TABLESPACE_NAME: varchar(268) in utf8mb3_bin => shown_text(it.shown.tablespace.as_ref()),
     }
 }
 
