@@ -606,6 +606,9 @@ impl ScanState {
         }
         if let Some(set) = &self.partitions {
             scan = scan.of_partitions(set);
+            if access.any_order {
+                scan = scan.in_any_order();
+            }
         }
         self.scan = Some(scan);
         self.has_given = self.is_of_pieces;

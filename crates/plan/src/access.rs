@@ -40,6 +40,8 @@ pub struct Access {
     pub skipped: usize,
     /// Which partitions are read; `None` of a table that has none.
     pub pruning: Option<Arc<Pruning>>,
+    /// Nothing relies on the order of the index: partitions are read one after the other.
+    pub any_order: bool,
 }
 
 /// A loose scan: of all entries that begin with the same values it reads the first, and jumps to the next

@@ -1,7 +1,7 @@
 //! In which partition a row belongs, and which partitions conditions leave.
 //!
 //! A table's PARTITION BY is kept as text, as its CHECK constraints are, and bound with the other rules of its rows
-//! ([`bind::partition`](crate::bind::partition)). What comes of it is a [`PartitionScheme`], which gives the number of a row's partition:
+//! by the binder. What comes of it is a [`PartitionScheme`], which gives the number of a row's partition:
 //!
 //! | method | what decides |
 //! |---|---|

@@ -101,7 +101,9 @@ impl<'t> Planning<'_, '_, 't> {
             return common;
         }
         self.record_paths(weighed, (found, wanted), None);
-        let chosen = candidates.swap_remove(number);
+        let mut chosen = candidates.swap_remove(number);
+        chosen.access.any_order =
+            pruning.is_some() && self.is_single() && self.planner.joining.order.is_none();
         let (found, examined) = match chosen.access.loose {
             Some(_) => {
                 (self.jumps(&reading, &chosen, chosen.rows), self.jumps(&reading, &chosen, chosen.rows))
