@@ -135,7 +135,7 @@ impl PartitionHash {
             ValueRef::Time(time) => {
                 let (negative, hours, minutes, seconds, micros) = time.parts();
                 let whole = i64::from(hours) << 12 | i64::from(minutes) << 6 | i64::from(seconds);
-                let packed = (whole << fraction_bits) | i64::from(micros) / unit;
+                let packed = (whole << fraction_bits) | (i64::from(micros) / unit);
                 let packed = if negative { -packed } else { packed };
                 return self.high_first(packed + (0x80_0000 << fraction_bits), 3 + width);
             }
@@ -195,3 +195,6 @@ fn groups_of_digits(text: &[u8], precision: u8, scale: u8) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

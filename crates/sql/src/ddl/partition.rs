@@ -28,7 +28,7 @@ use palisade_parser::ast::{
 use palisade_plan::bind::partition::{clause_of, columns_read};
 use palisade_plan::partition::PartitionScheme;
 
-pub(super) use self::alter::changed;
+pub(super) use self::alter::{changed, effort};
 pub(crate) use self::maintain::maintenance;
 use super::{Ddl, unsupported};
 use crate::SqlResult;
