@@ -3,6 +3,7 @@
 //! Each of them is one new clause, and for each partition of it where its rows come from: an old partition as it is, or rows
 //! that are written anew and go where the new clause says.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
@@ -214,10 +215,9 @@ impl Ddl<'_> {
             change.clause.count = Some(parts + count);
         } else {
             let names = (0u64..).map(|number| format!("p{number}"));
-            let mut taken: Vec<String> =
+            let taken: HashSet<String> =
                 change.def.partitions.iter().map(|leaf| leaf.name.to_lowercase()).collect();
             let free: Vec<String> = names.filter(|name| !taken.contains(name)).take(count as usize).collect();
-            taken.clear();
             change.clause.partitions.extend(free.iter().map(|name| unlisted(name)));
         }
         self.spread_anew(change).await
