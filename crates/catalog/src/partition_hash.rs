@@ -195,3 +195,6 @@ fn groups_of_digits(text: &[u8], precision: u8, scale: u8) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,6 +130,7 @@ mod row_lock_wait;
 mod row_locks;
 mod rows;
 mod sample;
+mod sampling;
 pub mod scan;
 mod shown_metrics;
 mod sinks;

@@ -27,6 +27,8 @@ const LEAVES: u64 = 64;
 const ROWS_A_LEAF: usize = 8;
 /// Tables of so many rows are taken whole.
 const SMALL: u64 = 512;
+/// Tables of more partitions are not: each has a leaf.
+const FEW_PARTITIONS: usize = 32;
 /// Bytes of rows, after which no more are taken.
 const MOST_BYTES: usize = 256 * 1024;
 /// Buckets of a column's histogram, and bytes that its values may take.
@@ -90,7 +92,7 @@ impl TableSample {
     pub(crate) fn take(table: &Table, known: &TableStatistics, seed: u64) -> Attempt<TableSample> {
         let mut sample = TableSample::default();
         let rows = known.rows;
-        match rows <= SMALL {
+        match rows <= SMALL && table.partition_count() <= FEW_PARTITIONS {
             true => {
                 table.partitions().iter().try_for_each(|partition| sample.take_all(partition.tree(0)))?;
             }

@@ -22,11 +22,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::Blocked;
 use palisade_base::prng::Prng;
-use palisade_catalog::{PartitionSet, key};
+use palisade_catalog::PartitionSet;
 use palisade_txn::sessions::thread_shard;
 use parking_lot::Mutex;
 
 use crate::sample::TableSample;
+use crate::sampling::Sampling;
 use crate::table::{Partition, Table};
 use crate::{Attempt, KeyRange};
 
@@ -131,10 +132,6 @@ const SAMPLES: u32 = 8;
 const ANALYZED: u32 = 64;
 /// Bytes that a row is taken to have where no page has been seen, with what indexes have of it.
 const GUESSED_ROW: u64 = 128;
-/// Partitions beside an entry's own in which others like it are counted, at most.
-const OTHERS_ALIKE: usize = 16;
-/// Times as many that are taken where most have NULL.
-const DRAWS: u32 = 8;
 
 /// A cache line of its own.
 #[derive(Default)]
@@ -147,6 +144,8 @@ pub(crate) struct Sampler {
     /// Rows changed since the last sample, counted by thread.
     modified: [Shard; 16],
     state: Mutex<Option<Arc<TableStatistics>>>,
+    /// What ANALYZE TABLE has found of several partitions, until it has all.
+    analysis: Mutex<Option<Box<Sampling>>>,
     /// Rows that were taken, and the statistics that there were then.
     sample: Mutex<Option<(Arc<TableStatistics>, Arc<TableSample>)>>,
 }
@@ -171,7 +170,7 @@ impl Sampler {
         if let Some(known) = known {
             return known.clone();
         }
-        match sample(table, modified, SAMPLES) {
+        match Sampling::new(table, modified, SAMPLES).go_on(table) {
             Ok(fresh) => {
                 let fresh = Arc::new(fresh);
                 *state = Some(fresh.clone());
@@ -186,10 +185,22 @@ impl Sampler {
         self.modified.iter().for_each(|shard| shard.0.store(0, Ordering::Relaxed));
     }
 
-    /// Takes the numbers and the rows anew, with the same descents each time it is called again.
+    /// Takes the numbers and the rows anew, with the same descents each time it is called again. Of several
+    /// partitions, whose pages need not be in memory all at once, it goes on where it had to wait.
     pub(crate) fn refresh(&self, table: &Table) -> Attempt<()> {
-        let fresh = Arc::new(sample(table, 0, ANALYZED)?);
-        let rows = Arc::new(TableSample::take(table, &fresh, 0)?);
+        let mut kept = self.analysis.lock();
+        let known = kept.take().filter(|known| table.partition_count() > 1 && known.is_of(table));
+        let mut analysis = known.unwrap_or_else(|| Box::new(Sampling::new(table, 0, ANALYZED)));
+        let taken =
+            analysis.finish(table).and_then(|fresh| Ok((TableSample::take(table, &fresh, 0)?, fresh)));
+        let (rows, fresh) = match taken {
+            Ok((rows, fresh)) => (Arc::new(rows), fresh),
+            Err(Blocked::Wait(event)) => {
+                *kept = Some(analysis);
+                return Err(Blocked::Wait(event));
+            }
+            Err(failed) => return Err(failed),
+        };
         *self.state.lock() = Some(fresh.clone());
         *self.sample.lock() = Some((fresh, rows));
         self.forget_changes();
@@ -235,7 +246,7 @@ fn guess(table: &Table) -> TableStatistics {
 }
 
 /// What the estimates for its partitions are together.
-fn sum_of(partitions: Vec<PartitionStatistics>) -> TableStatistics {
+pub(crate) fn sum_of(partitions: Vec<PartitionStatistics>) -> TableStatistics {
     let sum = |of: fn(&PartitionStatistics) -> u64| partitions.iter().map(of).fold(0, u64::saturating_add);
     let (rows, data_bytes) = (sum(|of| of.rows), sum(|of| of.data_bytes));
     TableStatistics {
@@ -246,155 +257,4 @@ fn sum_of(partitions: Vec<PartitionStatistics>) -> TableStatistics {
         partitions: if partitions.len() > 1 { partitions } else { Vec::new() },
         ..Default::default()
     }
-}
-
-fn sample(table: &Table, seed: u64, descents: u32) -> Attempt<TableStatistics> {
-    let mut partitions = Vec::with_capacity(table.partition_count());
-    for partition in table.partitions() {
-        let size = partition.space().page_size();
-        let mut of = PartitionStatistics::default();
-        for number in 0..table.indexes.len() {
-            let found = partition.tree(number).statistics(descents, seed).map_err(Blocked::up)?;
-            let bytes = size.bytes_of(found.leaf_pages);
-            match number {
-                0 => (of.rows, of.data_bytes) = (found.entries, bytes),
-                _ => of.index_bytes += bytes,
-            }
-        }
-        partitions.push(of);
-    }
-    let mut sum = sum_of(partitions);
-    for number in 0..table.indexes.len() {
-        let keys = sample_keys((table, &sum), number, (seed, descents))?;
-        sum.rows_per_key.push(keys.iter().map(|key| key.rows_per_key()).collect());
-        let mut most = 1.0;
-        let values = keys.iter().map(|key| {
-            most = key.values(sum.rows).max(most);
-            most
-        });
-        sum.values.push(values.collect());
-    }
-    Ok(sum)
-}
-
-/// Rows with the same values as random entries.
-#[derive(Debug, Clone, Default)]
-struct Alike {
-    /// Sum of the rows, and of one divided by them.
-    rows: f64,
-    inverse: f64,
-    taken: u32,
-    /// Entries that were met, those among them that were not looked at.
-    met: u32,
-}
-
-impl Alike {
-    fn add(&mut self, rows: u64) {
-        self.rows += rows.max(1) as f64;
-        self.inverse += 1.0 / rows.max(1) as f64;
-        self.taken += 1;
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.taken > 0).then(|| self.rows / f64::from(self.taken))
-    }
-
-    /// The mean of one divided by the rows; 0 if there is none.
-    fn mean_inverse(&self) -> f64 {
-        self.inverse / f64::from(self.taken.max(1))
-    }
-}
-
-/// What random entries tell of some leading parts of an index: those without NULL there, and those with one.
-#[derive(Debug, Clone, Default)]
-struct Keys {
-    alike: Alike,
-    nulls: Alike,
-}
-
-impl Keys {
-    fn rows_per_key(&self) -> f64 {
-        self.alike.mean().or(self.nulls.mean()).unwrap_or(1.0)
-    }
-
-    /// How many different values there are in so many rows.
-    fn values(&self, rows: u64) -> f64 {
-        let met = f64::from((self.alike.met + self.nulls.met).max(1));
-        let of = |alike: &Alike| f64::from(alike.met) / met * alike.mean_inverse();
-        (rows as f64 * (of(&self.alike) + of(&self.nulls))).clamp(1.0, (rows as f64).max(1.0))
-    }
-}
-
-/// Takes a few random entries, and estimates for each how many others have the same leading parts.
-///
-/// What looks for a value finds no NULL, and a column that is NULL in most rows has few rows for each of its
-/// other values. So entries with NULL count only where there seem to be no others, for which more are taken.
-fn sample_keys(
-    (table, sizes): (&Table, &TableStatistics),
-    number: usize,
-    (seed, descents): (u64, u32),
-) -> Attempt<Vec<Keys>> {
-    let index = &table.indexes[number];
-    let mut prng = Prng::new(seed ^ table.partitions()[0].tree(number).index_id());
-    let mut known = vec![Keys::default(); index.parts.len()];
-    let (mut key, mut upper) = (Vec::new(), Vec::new());
-    for draw in 0..descents * DRAWS {
-        if draw >= descents && known.iter().all(|keys| keys.alike.taken >= descents / 2) {
-            break;
-        }
-        let partition = sizes.partition_of_random_row(&mut prng);
-        let tree = table.partitions()[partition].tree(number);
-        if !tree.random_key(prng.next_u64(), &mut key).map_err(Blocked::up)? {
-            continue;
-        }
-        let ends = key::part_ends(table, number, &key);
-        if ends.len() != known.len() {
-            continue;
-        }
-        for (part, (end, has_null)) in ends.into_iter().enumerate() {
-            let is_last = part + 1 == known.len();
-            let Keys { alike, nulls } = &mut known[part];
-            let most = if has_null { nulls } else { alike };
-            most.met += 1;
-            if most.taken >= descents {
-                continue;
-            }
-            let prefix = &key[..end];
-            upper.clear();
-            upper.extend_from_slice(prefix);
-            let upper = match key::prefix_successor(&mut upper) {
-                true => Bound::Excluded(&upper[..]),
-                false => Bound::Unbounded,
-            };
-            most.add(match index.unique && is_last && !has_null {
-                true => 1,
-                false => rows_alike((table, partition), number, (Bound::Included(prefix), upper))?,
-            });
-        }
-    }
-    Ok(known)
-}
-
-/// Entries of an index in a range of keys, in the partition of this number and all others. Of many others only
-/// some are looked at.
-fn rows_alike(
-    (table, own): (&Table, usize),
-    number: usize,
-    (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
-) -> Attempt<u64> {
-    let of =
-        |partition: &Partition| partition.tree(number).records_in_range(lower, upper).map_err(Blocked::up);
-    let found = of(&table.partitions()[own])?;
-    let others = table.partition_count() - 1;
-    if others == 0 {
-        return Ok(found);
-    }
-    let step = others.div_ceil(OTHERS_ALIKE);
-    let (mut rows, mut asked) = (0_u64, 0);
-    for other in (1..=others).step_by(step) {
-        let partition = &table.partitions()[(own + other) % table.partition_count()];
-        rows = rows.saturating_add(of(partition)?);
-        asked += 1;
-    }
-    Ok(found.saturating_add((rows as f64 * others as f64 / f64::from(asked.max(1))) as u64))
 }

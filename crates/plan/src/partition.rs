@@ -79,7 +79,7 @@ pub enum Method {
     List(Function, Vec<(i128, usize)>, Option<usize>),
     /// The bounds of several columns; MAXVALUE is `None`.
     RangeColumns(Vec<SchemeColumn>, Vec<Vec<Option<Value>>>),
-    /// Rows of values, each with its part.
+    /// Rows of values in their order, each with its part.
     ListColumns(Vec<SchemeColumn>, Vec<(Vec<Value>, usize)>),
 }
 
@@ -166,18 +166,16 @@ impl PartitionScheme {
                 Some(number) => member(members, number),
                 None => *null,
             },
-            Method::RangeColumns(columns, bounds) => bounds.iter().position(|bound| {
-                let own = columns.iter().map(|column| (&column.ty, row(column.position)));
-                compare_with_bound(own, bound) == Ordering::Less
-            }),
+            Method::RangeColumns(columns, bounds) => {
+                let own = || columns.iter().map(|column| (&column.ty, row(column.position)));
+                let place = bounds.partition_point(|bound| compare_with_bound(own(), bound).is_ge());
+                (place < bounds.len()).then_some(place)
+            }
             Method::ListColumns(columns, members) => {
-                let is_row = |values: &[Value]| {
-                    let mut pairs = columns.iter().zip(values);
-                    pairs.all(|(column, value)| {
-                        order(&column.ty, row(column.position), value.as_ref()) == Ordering::Equal
-                    })
-                };
-                members.iter().find(|(values, _)| is_row(values)).map(|(_, part)| *part)
+                let compare = |values: &[Value]| compare_rows(columns, values, row);
+                let place = members.partition_point(|(values, _)| compare(values).is_lt());
+                let found = members.get(place).filter(|(values, _)| compare(values).is_eq());
+                found.map(|(_, part)| *part)
             }
         })
     }
@@ -244,6 +242,17 @@ fn part_below(bounds: &[Option<i128>], number: Option<i128>) -> Option<usize> {
 fn member(members: &[(i128, usize)], number: i128) -> Option<usize> {
     let place = members.partition_point(|(known, _)| *known < number);
     members.get(place).filter(|(known, _)| *known == number).map(|(_, part)| *part)
+}
+
+/// How a member of a list compares with a row.
+fn compare_rows(columns: &[SchemeColumn], values: &[Value], row: &RowValues<'_>) -> Ordering {
+    for (column, value) in columns.iter().zip(values) {
+        let found = order(&column.ty, value.as_ref(), row(column.position));
+        if found.is_ne() {
+            return found;
+        }
+    }
+    Ordering::Equal
 }
 
 /// How values compare with the first columns of a bound. A column whose bound is MAXVALUE is below it.

@@ -820,3 +820,33 @@ fn definitions_of_partitioned_tables_change_as_others_do() {
     let owner = wait(engine.create_temporary_table(1, partitioned("x", &["p0"])));
     assert!(matches!(owner, Err(Error::Definition(_))));
 }
+
+/// There are fewer frames than ANALYZE TABLE looks at pages.
+#[test]
+fn a_thousand_partitions_are_made_read_and_dropped() {
+    let (engine, table) = world(1000);
+    let mut client = Client::new(&engine, &table);
+    (0..3000).for_each(|id| client.insert(&Row::new(id, id % 7, Some(id), b"")).unwrap());
+    client.commit();
+    for direction in [Direction::Forward, Direction::Backward] {
+        let reading = Reading { direction, ..everything(&table, ReadMode::Snapshot) };
+        let mut rows = client.read_rows(&reading).unwrap();
+        if direction == Direction::Backward {
+            rows.reverse();
+        }
+        assert!(rows.iter().map(|row| row.id).eq(0..3000));
+    }
+    let first = Reading { wanted: Some(1), index: 1, ..everything(&table, ReadMode::Snapshot) };
+    assert_eq!(client.read_rows(&first).unwrap().len(), 1);
+    let any_order = Reading { any_order: true, ..everything(&table, FOR_UPDATE) };
+    assert_eq!(client.read_rows(&any_order).unwrap().len(), 3000);
+    client.commit();
+    retry_blocking(|| table.analyze()).unwrap();
+    assert!(table.statistics().rows.abs_diff(3000) < 300);
+    drop(client);
+    let kept: Vec<_> = names(1000).into_iter().zip((0..1000).map(Some)).skip(1).collect();
+    let kept: Vec<_> = kept.iter().map(|(name, source)| (name.as_str(), *source)).collect();
+    repartition(&engine, &kept, None).unwrap();
+    wait(engine.drop_tables(&lock(&engine, &["t"]), &[name("t")])).unwrap();
+    assert_eq!(engine.files.list_spaces().unwrap().len(), 2);
+}

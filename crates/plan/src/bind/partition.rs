@@ -1,5 +1,7 @@
 //! From the text of a PARTITION BY to what it does.
 
+use std::cmp::Ordering;
+
 use palisade_base::error_catalogue::ER_FIELD_NOT_FOUND_PART_ERROR;
 use palisade_base::mysql_error;
 use palisade_catalog::partition_hash::KeyAlgorithm;
@@ -15,7 +17,7 @@ use palisade_parser::ast::{
 use super::scope::{Scope, Source};
 use super::{Binder, parse_error};
 use crate::partition::function::{Function, number_of};
-use crate::partition::{Method, PartitionScheme, SchemeColumn, Spread};
+use crate::partition::{Method, PartitionScheme, SchemeColumn, Spread, order};
 
 /// The PARTITION BY of a definition; `None` if it has none.
 pub fn clause_of(def: &TableDef) -> SqlResult<Option<Partitioning>> {
@@ -123,11 +125,18 @@ impl Binder<'_> {
             }
             PartitionMethod::ListColumns(names) => {
                 let columns = columns_of(def, names)?;
-                let mut members = Vec::new();
+                let mut members: Vec<(Vec<Value>, usize)> = Vec::new();
                 for (part, values) in members_of(clause) {
                     let row = columns.iter().zip(values).map(|(column, value)| kept(def, column, value));
                     members.push((row.collect::<SqlResult<Vec<_>>>()?, part));
                 }
+                let compare = |one: &[Value], other: &[Value]| {
+                    let pairs = columns.iter().zip(one.iter().zip(other));
+                    let orders =
+                        pairs.map(|(column, (one, other))| order(&column.ty, one.as_ref(), other.as_ref()));
+                    orders.fold(Ordering::Equal, Ordering::then)
+                };
+                members.sort_by(|(one, _), (other, _)| compare(one, other));
                 Method::ListColumns(columns, members)
             }
         };

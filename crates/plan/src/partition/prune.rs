@@ -449,7 +449,8 @@ fn parts_between(
         Equal => !high_in,
         Less => false,
     };
-    let first = bounds.iter().position(|bound| is_above_first(bound)).unwrap_or(bounds.len());
-    let last = bounds.iter().position(|bound| is_above_last(bound)).map_or(bounds.len(), |last| last + 1);
-    (first..last.max(first)).collect()
+    // Bounds rise.
+    let first = bounds.partition_point(|bound| !is_above_first(bound));
+    let last = bounds.partition_point(|bound| !is_above_last(bound));
+    (first..(last + 1).min(bounds.len()).max(first)).collect()
 }

@@ -14,7 +14,7 @@ use palisade_parser::ast::{AlterAction, AlterTable, Expr, ObjectName, Partitioni
 use palisade_plan::bind::row_rules::RowRules;
 use palisade_plan::premise::Looker;
 
-use super::alter::online::{Effort, Reason, Request};
+use super::alter::online::{Effects, Effort, Reason, Request};
 use super::alter::{Draft, Plan};
 use super::foreign::Terms;
 use super::{Ddl, Definer, alter, column, foreign, log_tables, partition, question, rows};
@@ -57,6 +57,11 @@ impl Ddl<'_> {
         self.refuse_view(&name)?;
         let table = self.table(&name)?;
         if let Some(action) = statement.actions.iter().find(|action| action.is_about_partitions()) {
+            if let Some(effort) = partition::effort(table.descriptor().def(), action)? {
+                let mut effects = Effects::none();
+                effects.note(effort);
+                request.judge(&effects, &format!("{}/{}", name.schema, name.table))?;
+            }
             return self.alter_partitions(&lock, &name, action).await;
         }
         let repartitions = self.repartitions(statement, table.descriptor().def())?;
@@ -72,6 +77,9 @@ impl Ddl<'_> {
         };
         let clause = statement.partitioning.as_deref();
         self.partition_altered(&mut draft.def, clause, repartitions)?;
+        if repartitions {
+            draft.effects.note(Effort::Copied(Reason::Unsaid));
+        }
         self.check_names(&draft.def, &name)?;
         let is_plain =
             |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));

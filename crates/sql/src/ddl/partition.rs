@@ -17,6 +17,8 @@ mod function;
 mod maintain;
 mod values;
 
+use std::collections::HashSet;
+
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{Index, MAX_PARTITIONS, PartitionDef};
@@ -28,7 +30,7 @@ use palisade_parser::ast::{
 use palisade_plan::bind::partition::{clause_of, columns_read};
 use palisade_plan::partition::PartitionScheme;
 
-pub(super) use self::alter::changed;
+pub(super) use self::alter::{changed, effort};
 pub(crate) use self::maintain::maintenance;
 use super::{Ddl, unsupported};
 use crate::SqlResult;
@@ -170,7 +172,7 @@ fn check_kind(kind: &str, values: &PartitionValues) -> SqlResult<()> {
 
 /// 1567, 1059 or 1517 for names that cannot be, or are given twice.
 fn check_names(clause: &Partitioning) -> SqlResult<()> {
-    let mut known: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
     for partition in &clause.partitions {
         let own = std::iter::once(&partition.name);
         for name in own.chain(partition.subpartitions.iter().map(|(name, _)| name)) {
@@ -180,11 +182,9 @@ fn check_names(clause: &Partitioning) -> SqlResult<()> {
             if name.chars().count() > LONGEST_NAME {
                 return Err(mysql_error!(ER_TOO_LONG_IDENT, name));
             }
-            let folded = name.to_lowercase();
-            if known.contains(&folded) {
+            if !known.insert(name.to_lowercase()) {
                 return Err(mysql_error!(ER_SAME_NAME_PARTITION, name));
             }
-            known.push(folded);
         }
     }
     Ok(())

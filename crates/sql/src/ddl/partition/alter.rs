@@ -3,6 +3,7 @@
 //! Each of them is one new clause, and for each partition of it where its rows come from: an old partition as it is, or rows
 //! that are written anew and go where the new clause says.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
@@ -22,6 +23,7 @@ use palisade_plan::premise::Looker;
 use palisade_session::sink::ColumnMeta;
 
 use super::{check_kind, kind_of, with_options};
+use crate::ddl::alter::online::{Effort, Reason};
 use crate::ddl::{Ddl, question, unsupported};
 use crate::{Completion, Host, ResultSink, SqlResult, internal};
 
@@ -213,10 +215,9 @@ impl Ddl<'_> {
             change.clause.count = Some(parts + count);
         } else {
             let names = (0u64..).map(|number| format!("p{number}"));
-            let mut taken: Vec<String> =
+            let taken: HashSet<String> =
                 change.def.partitions.iter().map(|leaf| leaf.name.to_lowercase()).collect();
             let free: Vec<String> = names.filter(|name| !taken.contains(name)).take(count as usize).collect();
-            taken.clear();
             change.clause.partitions.extend(free.iter().map(|name| unlisted(name)));
         }
         self.spread_anew(change).await
@@ -532,6 +533,24 @@ impl ResultSink for Validation<'_> {
             false => Err(mysql_error!(ER_ROW_DOES_NOT_MATCH_PARTITION)),
         }
     }
+}
+
+/// The cheapest way in which MySQL does what an action does to partitions, where ALGORITHM and LOCK are asked for.
+pub(in crate::ddl) fn effort(def: &TableDef, action: &AlterAction) -> SqlResult<Option<Effort>> {
+    let is_spread = match clause_of(def)? {
+        Some(clause) => matches!(clause.method, PartitionMethod::Hash { .. } | PartitionMethod::Key { .. }),
+        None => return Ok(None),
+    };
+    Ok(match action {
+        AlterAction::DropPartitions(_) => Some(Effort::Inplace),
+        AlterAction::AddPartitions(_) if !is_spread => Some(Effort::Inplace),
+        AlterAction::AddPartitions(_)
+        | AlterAction::AddPartitionCount(_)
+        | AlterAction::CoalescePartitions(_)
+        | AlterAction::ReorganizePartitions(..)
+        | AlterAction::MaintainPartitions(..) => Some(Effort::Locked(Reason::Unsaid)),
+        _ => None,
+    })
 }
 
 /// What ALTER TABLE answers that has written so many rows.
