@@ -4,7 +4,7 @@
 //! constants, parameters, columns of tables read before. They are evaluated then, once for each time it is opened. So a
 //! prepared statement is pruned by the values it is executed with, and the inner side of a join by each row of the outer one.
 //!
-//! A conjunction leaves of each column a [set of values](super::domain), and these leave partitions: those of single
+//! A conjunction leaves of each column a set of values (`domain`), and these leave partitions: those of single
 //! values, of all rows of values if there are few of them; of intervals where the method keeps the order. Of OR the
 //! partitions of both sides are left. A condition that is about anything else leaves all.
 
