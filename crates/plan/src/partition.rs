@@ -282,7 +282,8 @@ pub fn shown_names(table: &TableDef, partitions: &PartitionSet) -> Vec<String> {
     partitions.iter().filter_map(name).collect()
 }
 
-/// The order of two values of a column by which there may be partitions; NULL is below all.
+/// The order of two values of a column by which there may be partitions; NULL is below all. Members of an ENUM
+/// or SET have none: they are equal.
 pub fn order(ty: &SqlType, left: ValueRef<'_>, right: ValueRef<'_>) -> Ordering {
     match (left, right) {
         (ValueRef::Null, ValueRef::Null) => Ordering::Equal,
@@ -293,6 +294,13 @@ pub fn order(ty: &SqlType, left: ValueRef<'_>, right: ValueRef<'_>) -> Ordering 
         (ValueRef::Time(left), ValueRef::Time(right)) => left.cmp(&right),
         (ValueRef::DateTime(left), ValueRef::DateTime(right)) => left.cmp(&right),
         (ValueRef::Timestamp(left), ValueRef::Timestamp(right)) => left.cmp(&right),
+        (ValueRef::Decimal(left), ValueRef::Decimal(right)) => left.cmp(&right),
+        (ValueRef::Double(left), ValueRef::Double(right)) => {
+            left.partial_cmp(&right).unwrap_or(Ordering::Equal)
+        }
+        (ValueRef::Float(left), ValueRef::Float(right)) => {
+            left.partial_cmp(&right).unwrap_or(Ordering::Equal)
+        }
         (left, right) => function::number_of(left).cmp(&function::number_of(right)),
     }
 }

@@ -1,5 +1,6 @@
 //! The rules of a table's rows, bound: defaults, generated columns, CHECK constraints.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_PARTITION_CLAUSE_ON_NONPARTITIONED, ER_UNKNOWN_PARTITION};
@@ -139,7 +140,12 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
         let mut chosen = PartitionSet::none();
+        let mut seen = HashSet::new();
         for name in names {
+            // As many as there are names of partitions, then.
+            if !seen.insert(name.to_lowercase()) {
+                continue;
+            }
             let found = table.partitions_called(name);
             if found.is_empty() {
                 return Err(mysql_error!(ER_UNKNOWN_PARTITION, name, alias));

@@ -186,7 +186,7 @@ impl<'t> Planning<'_, '_, 't> {
         let (mut conditions, mut known) = (Vec::new(), Vec::new());
         for conjunct in pool.iter().filter(usable) {
             conditions.push(conjunct.expr.clone());
-            if conjunct.tables.is_within(own) && prune::is_known(&conjunct.expr) {
+            if conjunct.tables.is_within(own) && prune::is_known(&conjunct.expr, *slot) {
                 known.push(conjunct.expr.clone());
             }
         }

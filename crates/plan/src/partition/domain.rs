@@ -42,6 +42,10 @@ impl Interval {
     }
 
     fn is_empty(&self, ty: &SqlType) -> bool {
+        // Their order is not known here.
+        if matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. }) {
+            return false;
+        }
         let (Some((lower, lower_in)), Some((upper, upper_in))) = (&self.lower, &self.upper) else {
             return false;
         };
@@ -69,6 +73,9 @@ impl Interval {
 
     /// Whether a value is within.
     pub(super) fn has(&self, value: &Value, ty: &SqlType) -> bool {
+        if matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. }) {
+            return self.point().is_none_or(|point| point == value);
+        }
         let above = self.lower.as_ref().is_none_or(|(lower, included)| {
             let found = order(ty, value.as_ref(), lower.as_ref());
             found == Ordering::Greater || *included && found == Ordering::Equal
@@ -99,6 +106,9 @@ impl Domain {
         specs: &[RangeSpec],
     ) -> SqlAttempt<Domain> {
         let known = table.columns.at(column)?;
+        if specs.len() > MOST_INTERVALS {
+            return Ok(Domain { null: true, intervals: vec![Interval::ALL] });
+        }
         let mut domain = Domain { null: false, intervals: Vec::with_capacity(specs.len()) };
         for spec in specs {
             match spec {
@@ -142,9 +152,6 @@ impl Domain {
                     }
                 }
             }
-        }
-        if domain.intervals.len() > MOST_INTERVALS {
-            domain.intervals = vec![Interval::ALL];
         }
         Ok(domain)
     }

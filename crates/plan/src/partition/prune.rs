@@ -68,10 +68,15 @@ pub fn is_about(scheme: &PartitionScheme, table: &Table, slot: usize, condition:
     }
 }
 
-/// Whether the other sides of a condition can be evaluated when the statement is planned.
-pub fn is_known(condition: &Expr) -> bool {
+/// Whether the other sides of a condition on the table in `slot` can be evaluated when the statement is
+/// planned: they read no other slot, be it of a block around.
+pub fn is_known(condition: &Expr, slot: usize) -> bool {
     let mut known = true;
-    condition.walk(&mut |part| known &= !matches!(part.node, Node::Subquery(_)));
+    condition.walk(&mut |part| match part.node {
+        Node::Subquery(_) => known = false,
+        Node::Column { slot: read, .. } => known &= read == slot,
+        _ => {}
+    });
     known && !condition.is_impure() && !condition.reads_user_variables()
 }
 
@@ -300,7 +305,14 @@ impl Prune<'_> {
             Spread::Key { columns, .. } => columns,
         };
         let is_number = matches!(spread, Spread::Value { .. });
-        let Some(rows) = rows_of(columns, domains, is_number) else { return Ok(PartitionSet::all(count)) };
+        // The two zeros of a double are equal and do not have one hash.
+        let is_zero = |value: &Value| match value {
+            Value::Double(number) => *number == 0.0,
+            Value::Float(number) => *number == 0.0,
+            _ => false,
+        };
+        let rows = rows_of(columns, domains, is_number).filter(|rows| !rows.iter().flatten().any(is_zero));
+        let Some(rows) = rows else { return Ok(PartitionSet::all(count)) };
         let mut set = PartitionSet::none();
         for row in rows {
             set.insert(spread.number(cx, &values_in(columns, &row), count)?);
