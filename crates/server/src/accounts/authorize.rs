@@ -270,7 +270,15 @@ impl<'a> Asker<'a> {
                 create.like.as_ref().map_or(Ok(()), |like| self.on_table(like, Privileges::SELECT))
             }
             Statement::AlterTable(alter) => {
-                self.on_table(&alter.table, Privileges::ALTER)?;
+                // These are no changes of the table's definition.
+                let changes_no_definition = |action: &AlterAction| match action {
+                    AlterAction::TruncatePartitions(_) => true,
+                    AlterAction::MaintainPartitions(kind, ..) => *kind != PartitionMaintenance::Rebuild,
+                    _ => false,
+                };
+                if alter.actions.is_empty() || !alter.all_actions().all(changes_no_definition) {
+                    self.on_table(&alter.table, Privileges::ALTER)?;
+                }
                 alter.all_actions().try_for_each(|action| match action {
                     AlterAction::RenameTo(new) => self.rename(&alter.table, new),
                     AlterAction::AddConstraint(constraint) => self.refers(&alter.table, constraint),
@@ -284,6 +292,7 @@ impl<'a> Asker<'a> {
                     }
                     AlterAction::MaintainPartitions(kind, ..) => match kind {
                         PartitionMaintenance::Rebuild => Ok(()),
+                        PartitionMaintenance::Check => self.on_table(&alter.table, Privileges::SELECT),
                         _ => self.on_table(&alter.table, Privileges::SELECT | Privileges::INSERT),
                     },
                     _ => Ok(()),
