@@ -245,6 +245,7 @@ create table cn (a int) partition by hash (a) partitions 2 (partition a0, partit
 insert into cn values (1),(2),(3);
 alter table cn add partition (partition a2);
 alter table cn add partition partitions 1;
+show create table cn;
 alter table cn coalesce partition 2;
 select * from cn partition (a1) order by a;
 create table cl (a int, b int) partition by list (a) partitions 2 (partition a0 values in (1), partition a1 values in (2));
@@ -254,3 +255,6 @@ alter table cl reorganize partition a1, a2 into (partition a1 values in (2, 3, 4
 show create table cl;
 create table cb (a int, b int) partition by range (a) subpartition by hash (b) subpartitions 2 (partition p0 values less than (1) (subpartition s0, subpartition s1));
 alter table cb add partition (partition p1 values less than (2) (subpartition s2, subpartition s3));
+alter table cb add partition (partition p2 values less than (3));
+alter table cb add partition (partition p2 values less than (3) (subpartition s4));
+show create table cb;
