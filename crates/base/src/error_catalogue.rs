@@ -332,6 +332,7 @@ error_codes! {
     ER_REORG_HASH_ONLY_ON_SAME_NO = 1510, "HY000", "REORGANIZE PARTITION can only be used to reorganize partitions not to change their numbers";
     ER_REORG_NO_PARAM_ERROR = 1511, "HY000", "REORGANIZE PARTITION without parameters can only be used on auto-partitioned tables using HASH PARTITIONs";
     ER_ONLY_ON_RANGE_LIST_PARTITION = 1512, "HY000", "%-.64s PARTITION can only be used on RANGE/LIST partitions";
+    ER_ADD_PARTITION_SUBPART_ERROR = 1513, "HY000", "Trying to Add partition(s) with wrong number of subpartitions";
     ER_ADD_PARTITION_NO_NEW_PARTITION = 1514, "HY000", "At least one partition must be added";
     ER_COALESCE_PARTITION_NO_PARTITION = 1515, "HY000", "At least one partition must be coalesced";
     ER_REORG_PARTITION_NOT_EXIST = 1516, "HY000", "More partitions to reorganize than there are partitions";

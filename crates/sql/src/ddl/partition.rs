@@ -49,6 +49,13 @@ impl Ddl<'_> {
     pub(super) fn partition(&mut self, def: &mut TableDef, clause: &Partitioning) -> SqlResult<()> {
         let mut kept = clause.clone();
         check_form(&kept)?;
+        // Lists say how many there are.
+        if !kept.partitions.is_empty() {
+            kept.count = None;
+        }
+        if kept.partitions.iter().any(|partition| !partition.subpartitions.is_empty()) {
+            kept.subpartition_count = None;
+        }
         for method in [&mut kept.method].into_iter().chain(&mut kept.subpartition) {
             name_columns(def, method)?;
         }

@@ -99,6 +99,26 @@ impl Change<'_> {
         matches!(self.clause.method, PartitionMethod::Hash { .. } | PartitionMethod::Key { .. })
     }
 
+    /// New partitions, which list their subpartitions where the others do: 1513 if these are not as many.
+    fn completed(&self, new: &[PartitionDefinition]) -> SqlResult<Vec<PartitionDefinition>> {
+        let mut new = new.to_vec();
+        if self.clause.subpartition.is_none() {
+            return Ok(new);
+        }
+        let each = self.each();
+        let lists = self.clause.partitions.iter().any(|partition| !partition.subpartitions.is_empty());
+        for partition in &mut new {
+            if partition.subpartitions.is_empty() && lists {
+                let name = &partition.name;
+                let listed = (0..each).map(|number| (format!("{name}sp{number}"), Vec::new()));
+                partition.subpartitions = listed.collect();
+            } else if !partition.subpartitions.is_empty() && partition.subpartitions.len() != each {
+                return Err(mysql_error!(ER_ADD_PARTITION_SUBPART_ERROR));
+            }
+        }
+        Ok(new)
+    }
+
     /// Lists the partitions that the clause only counts.
     fn list(&mut self) {
         if self.clause.partitions.is_empty() {
@@ -193,6 +213,7 @@ impl Ddl<'_> {
             return self.spread_anew(change).await;
         }
         let old = change.parts();
+        let new = change.completed(new)?;
         change.clause.partitions.extend(new.iter().cloned());
         change.clause.count = None;
         let parts: Vec<Option<usize>> =
@@ -214,7 +235,7 @@ impl Ddl<'_> {
         if change.clause.partitions.is_empty() {
             change.clause.count = Some(parts + count);
         } else {
-            let names = (0u64..).map(|number| format!("p{number}"));
+            let names = (parts..).map(|number| format!("p{number}"));
             let taken: HashSet<String> =
                 change.def.partitions.iter().map(|leaf| leaf.name.to_lowercase()).collect();
             let free: Vec<String> = names.filter(|name| !taken.contains(name)).take(count as usize).collect();
@@ -299,6 +320,7 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_CONSECUTIVE_REORG_PARTITIONS));
         }
         let total = change.parts();
+        let new = change.completed(new)?;
         let mut parts: Vec<Option<usize>> = Vec::new();
         let mut listed = Vec::new();
         for (part, definition) in change.clause.partitions.iter().enumerate() {

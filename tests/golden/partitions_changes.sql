@@ -1,0 +1,37 @@
+-- Changes of partitioned tables through views, joins and keys that collide.
+DROP DATABASE IF EXISTS golden_partitions_changes;
+CREATE DATABASE golden_partitions_changes;
+USE golden_partitions_changes;
+
+create table t (a int, b varchar(10)) partition by range (a) (partition p0 values less than (10), partition p1 values less than (20), partition p2 values less than (30));
+select * from t order by a;
+select * from t order by a;
+insert into t partition (p2) select 22, 'x';
+insert into t partition (p2) select 2, 'x';
+replace into t partition (p2) values (23, 'r');
+create view v as select a, b from t where a < 25 with check option;
+update v set a = a + 10 where a = 15;
+update v set a = a + 1 where a = 23;
+select * from v order by a, b;
+insert into v values (12, 'v');
+delete from v where a = 12;
+select a from t partition (p1) for update;
+select a from t partition (p2) as x where a in (select a from t partition (p2) y where y.b = 'c') order by a;
+update t x join t partition (p2) y on x.a + 20 = y.a set x.b = y.b;
+select * from t order by a, b;
+create table u (a int primary key, b int, unique (a, b)) partition by key (a) partitions 3;
+insert into u values (1,1),(2,2),(3,3);
+insert into u values (1,5) on duplicate key update a = 10, b = 7;
+insert into u values (2,5) on duplicate key update a = 3;
+insert ignore into u values (2,9);
+update u set a = 3 where a = 2;
+update ignore u set a = 3 where a = 2;
+select * from u order by a;
+explain format=traditional select * from u where a = 3;
+alter table u drop primary key, drop index a, add primary key (b, a);
+show create table u;
+alter table u add constraint c check (a > 0);
+alter table u add column z timestamp default current_timestamp first;
+select a, b from u order by a;
+alter table t analyze partition p9;
+flush tables t;
