@@ -1,8 +1,10 @@
-//! Building indexes and rebuilding tables, under an exclusive metadata lock: nobody reads or writes the table.
+//! Building indexes and rebuilding tables, under an exclusive metadata lock: no other session reads or
+//! writes the table.
 //!
-//! Entries go into the new trees without undo, and with no writer: whoever may use the table afterwards sees them. What keeps
-//! this crash-atomic is that no definition names the trees before they are complete. A new index is a *loose tree*
-//! (see [`info`]) of the table's space until then, a rebuilt table a file without a dictionary row.
+//! Entries go into the new trees without undo, and with no writer: whoever may use the table afterwards sees
+//! them. What keeps this crash-atomic is that no definition names the trees before they are complete. A new
+//! index is a *loose tree* (see [`info`]) of the table's space until then, a rebuilt table a file without a
+//! dictionary row.
 //!
 //! Entries are sorted in memory in runs, and each run is inserted in order.
 
@@ -46,8 +48,8 @@ pub(crate) struct Copying<'a, 'm, 'r> {
 const RUN_BYTES: usize = 32 << 20;
 
 impl Engine {
-    /// Adds secondary indexes to a table and builds them. [`Error::DuplicateKey`] (index: its number in the new
-    /// definition) if a unique one finds duplicates.
+    /// Adds secondary indexes to a table and builds them. [`Error::DuplicateKey`] (index: its number in the
+    /// new definition) if a unique one finds duplicates.
     pub async fn add_indexes(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -171,9 +173,9 @@ impl Engine {
         self.change_indexes(lock, name, def).await
     }
 
-    /// Writes all rows of a table, mapped, into a new one of definition `def`, which takes its place. `def` may have
-    /// another name (the lock then covers both). It has one partition; see
-    /// [`rebuild_partitioned_table`](Self::rebuild_partitioned_table).
+    /// Writes all rows of a table, mapped, into a new one of definition `def`, which takes its place. `def`
+    /// may have another name (the lock then covers both). It has one partition ([`Error::Definition`]
+    /// otherwise); see [`rebuild_partitioned_table`](Self::rebuild_partitioned_table).
     pub async fn rebuild_table(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -181,6 +183,11 @@ impl Engine {
         def: TableDef,
         map: &mut RowMapper<'_>,
     ) -> Result<Arc<Table>, Error> {
+        if def.partitions.len() > 1 {
+            let what =
+                format!("table '{}' has partitions, and rows have to be told where they belong", def.name);
+            return Err(Error::Definition(what));
+        }
         self.rebuild_partitioned_table(lock, name, def, map, &mut |_| Ok(0)).await
     }
 
@@ -610,8 +617,8 @@ impl Cursor {
 
 /// Frees the trees of a space that `def` does not name. Blocks.
 ///
-/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a reason to drop it, and
-/// the table goes on without.
+/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a
+/// reason to drop it, and the table goes on without.
 pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDef) -> Result<(), Error> {
     let loose = retry_blocking(|| info::loose_trees(space))?;
     if loose.is_empty() {

@@ -1,8 +1,9 @@
-//! What changes the dictionary. Each function is one dictionary transaction: after a crash all of it happened, or
-//! nothing. Every one takes the [`ExclusiveLock`] that covers the names it touches, already acquired.
+//! What changes the dictionary. Each function is one dictionary transaction: after a crash all of it
+//! happened, or nothing. Every one takes the [`ExclusiveLock`] that covers the names it touches, already
+//! acquired.
 //!
-//! The part that changes something runs on a thread for that (see `definition`), and goes on to its end, under the lock,
-//! even if the future here is dropped.
+//! The part that changes something runs on a thread for that (see `definition`), and goes on to its end,
+//! under the lock, even if the future here is dropped.
 
 use std::sync::Arc;
 
@@ -71,8 +72,8 @@ impl Engine {
     }
 
     /// CREATE TABLE. The engine chooses the clustered index
-    /// ([`choose_clustered_index`](TableDef::choose_clustered_index)) and fills in ids, spaces and roots. A table
-    /// with PARTITION BY has the partitions that `def` names; without, it names none.
+    /// ([`choose_clustered_index`](TableDef::choose_clustered_index)) and fills in ids, spaces and roots. A
+    /// table with PARTITION BY has the partitions that `def` names; without, it names none.
     pub async fn create_table(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -211,8 +212,8 @@ impl Engine {
         .await
     }
 
-    /// Runs the part of a statement that may not end half-way: under the lock, on a thread of its own, and to its end even
-    /// if the session gives up waiting for it.
+    /// Runs the part of a statement that may not end half-way: under the lock, on a thread of its own, and to
+    /// its end even if the session gives up waiting for it.
     pub(crate) async fn under<T: Send + 'static>(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -257,8 +258,8 @@ impl Engine {
         Ok(table)
     }
 
-    /// The same, of which all rows are to be read: unless a transaction that has changed it can be neither rolled back nor
-    /// waited for.
+    /// The same, of which all rows are to be read: unless a transaction that has changed it can be neither
+    /// rolled back nor waited for.
     pub(crate) fn settled_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
         if self.config().force_recovery.is_on() {
             // Rows on damaged pages would be left out silently.

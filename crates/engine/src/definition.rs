@@ -43,13 +43,22 @@ pub(crate) fn in_place_of(def: TableDef, old: &Table) -> TableDef {
     TableDef { id: old.id, partitions: old.partitions.clone(), created_us: old.created_us, ..def }
 }
 
+/// [`Error::Definition`] of several partitions without PARTITION BY: the next start would refuse the
+/// directory.
+pub(crate) fn check_partitioned(def: &TableDef) -> Result<(), Error> {
+    match def.partitions.len() > 1 && !def.is_partitioned() {
+        true => Err(Error::Definition(format!("table '{}' has partitions without PARTITION BY", def.name))),
+        false => Ok(()),
+    }
+}
+
 /// How many numbers the spaces and trees of some partitions of a table take.
 pub(crate) fn places_of(def: &TableDef, new: &PartitionSet) -> u64 {
     (new.len() * (1 + def.indexes.len())) as u64
 }
 
-/// Gives the partitions `new` of a table numbers of spaces and trees, from `first` on. Each index gets a place
-/// for a tree in each partition, if it has not.
+/// Gives the partitions `new` of a table numbers of spaces and trees, from `first` on. Each index gets a
+/// place for a tree in each partition, if it has not.
 pub(crate) fn place(def: &mut TableDef, new: &PartitionSet, first: u64) -> Result<(), Error> {
     let count = def.partitions.len();
     let none = IndexTree { id: 0, root: PageNo::NONE };
@@ -128,6 +137,7 @@ impl Engine {
         if def.partitions.is_empty() {
             def.partitions.push(PartitionDef::default());
         }
+        check_partitioned(&def)?;
         let all = PartitionSet::all(def.partitions.len().min(MAX_PARTITIONS));
         def.indexes.iter_mut().for_each(|index| index.trees.clear());
         let first = self.new_ids(1 + places_of(&def, &all))?;

@@ -5,7 +5,7 @@
 //! doublewrite.0     pages that are being written, unless innodb_doublewrite_dir says where else
 //! ib_buffer_pool     pages that were in memory at the last shutdown; see `pool_dump`
 //! #log/              the redo log
-//! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each, or a partition of one
+//! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table or partition each
 //!        000002.map  where its pages are, of a table that is written out of place
 //!        reserve     room for the new file of a table that is truncated while the disk is full
 //! tmp/               temporary files of statements

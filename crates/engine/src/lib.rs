@@ -180,7 +180,7 @@ pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use shown_metrics::RowCounts;
 pub use sinks::PageSinkStatus;
 pub use stamp::RowStamp;
-pub use statistics::{PartitionStatistics, TableStatistics};
+pub use statistics::{Analysis, PartitionStatistics, TableStatistics};
 pub use table::Table;
 pub use temporary::{Block, BlockPlace, TemporaryFile, Transfer};
 pub use temporary_table::TemporaryTable;

@@ -714,7 +714,7 @@ fn damaged_runtime(
         };
         tracing::error!("table `{}`.`{}` {can}: its file {} {what}", def.schema, def.name, path.display());
     }
-    Runtime::damaged(base.log.clone(), spaces, damage, changes_nothing)
+    Runtime::damaged(base.log.clone(), spaces, damage, changes_nothing, def.auto_increment)
 }
 
 /// Removes the files of tables whose creation did not, or whose dropping did commit. Only a crash leaves such

@@ -53,8 +53,9 @@ impl RowBuf {
 }
 
 impl Transaction {
-    /// Reads one row by index `index`: the row whose clustered key is `key` (index 0), or the first whose entry key
-    /// begins with `key` (secondary indexes: meant for unique ones). Gives the whole row. False if there is none.
+    /// Reads one row by index `index`: the row whose clustered key is `key` (index 0), or the first whose
+    /// entry key begins with `key` (secondary indexes: meant for unique ones). Gives the whole row. False if
+    /// there is none.
     ///
     /// Of a table with several partitions all are looked at, one after the other; see
     /// [`point_read_in`](Self::point_read_in).
@@ -72,7 +73,8 @@ impl Transaction {
         }
     }
 
-    /// The same in the partition of this number alone. [`Error::Inconsistent`](crate::Error::Inconsistent) if there is none.
+    /// The same in the partition of this number alone. [`Error::Inconsistent`](crate::Error::Inconsistent) if
+    /// there is none.
     #[inline]
     pub fn point_read_in(
         &mut self,
@@ -84,6 +86,7 @@ impl Transaction {
         out: &mut RowBuf,
     ) -> Attempt<bool> {
         self.use_table_for(table, Use::of(mode))?;
+        let place = table.partition(partition)?;
         if index > 0 {
             let begin = || {
                 let (range, forward) = (beginning_with(key), Direction::Forward);
@@ -95,7 +98,6 @@ impl Transaction {
             ReadMode::Change | ReadMode::ChangeJoined if !table.is_temporary() => How::Current(self.gaps()),
             _ => self.how_in(table, mode),
         };
-        let place = table.partition(partition)?;
         let (trx, progress) = self.reading_parts();
         let store = RowStore::new(place.tree(0));
         let found = store.read(trx, key, how, &mut out.row, progress);

@@ -9,8 +9,9 @@
 //! schemas without tables; views, which have no files; a change of a schema's default that no start has
 //! followed. A file without a readable copy is set aside, too, because a file that the dictionary does not
 //! name is removed as a leftover. Of two files of one name (the server was stopped in the middle of an ALTER)
-//! the younger table counts. The files of several partitions have a copy each: where one of them is lost, the
-//! others say so, and the table is there but for that file.
+//! the younger table counts. Of several partitions the first files have the copy, and the others name the
+//! table: where one of all these is lost, those with the copy say so, and the table is there but for that
+//! file.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 

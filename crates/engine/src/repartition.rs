@@ -5,8 +5,8 @@
 //! order of events nothing is new (see `definition`): files and trees of the new partitions, with the rows
 //! that they get; the row of the dictionary, durably; what statements see; the files of those that are gone.
 //! Until the row is there no definition names the new files, afterwards none names the old ones, and the next
-//! start removes what no definition names. Partitions that stay keep their files and trees, which undo goes on
-//! to name.
+//! start removes what no definition names. Partitions that stay keep their files and trees, which undo goes
+//! on to name.
 //!
 //! ```text
 //!   REORGANIZE PARTITION p1, p2 INTO (a, b)     before: p0 p1 p2 p3      after: p0 a b p3
@@ -27,7 +27,7 @@ use palisade_catalog::{Index, IndexTree, PartitionDef, PartitionSet, RowView, Ta
 use crate::build::{Copying, build_index, counter_value, rows_of};
 use crate::build_work::BuildStage;
 use crate::ddl::RowRouter;
-use crate::definition::{RowEdit, Unborn, drop_of, place, places_of};
+use crate::definition::{RowEdit, Unborn, check_partitioned, drop_of, place, places_of};
 use crate::dictionary::{Change, table_key};
 use crate::engine::Engine;
 use crate::info::{self, Counter, Field};
@@ -53,6 +53,7 @@ impl Repartition {
         if sources.is_empty() || sources.len() != def.partitions.len() || sources.len() > MAX_PARTITIONS {
             return Err(refused("each of its partitions is new or an old one"));
         }
+        check_partitioned(&def)?;
         if (&def.schema, &def.name, &def.columns) != (&old.schema, &old.name, &old.columns)
             || !alike(&def.indexes, &old.indexes)
         {
@@ -95,14 +96,14 @@ fn alike(left: &[Index], right: &[Index]) -> bool {
 
 impl Engine {
     /// Gives a table other partitions: those of `def`, the definition with another
-    /// [`partitioning`](TableDef::partitioning) and other [`partitions`](TableDef::partitions), whose spaces do
-    /// not count. For each of them `sources` says which partition of the table it is, kept as it is but for its
-    /// name; `None`: it is new. The rows of partitions that no source names go, or, with a `router`, are copied
-    /// to the new partitions that it says. [`Error::DuplicateRow`] if that makes two of a unique key meet.
-    /// Partitions that are damaged can go so, but for the first.
+    /// [`partitioning`](TableDef::partitioning) and other [`partitions`](TableDef::partitions), whose spaces
+    /// do not count. For each of them `sources` says which partition of the table it is, kept as it is but
+    /// for its name; `None`: it is new. The rows of partitions that no source names go, or, with a `router`,
+    /// are copied to the new partitions that it says. [`Error::DuplicateRow`] if that makes two of a unique
+    /// key meet. Partitions that are damaged can go so, but for the first.
     ///
-    /// With `def.auto_increment`, if not 0, the counter is raised. It begins anew where no row stays: TRUNCATE
-    /// PARTITION ALL.
+    /// With `def.auto_increment`, if not 0, the counter is raised. It begins anew where no row stays:
+    /// TRUNCATE PARTITION ALL.
     pub async fn change_partitions(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -158,7 +159,9 @@ impl Engine {
         (new, begins_anew): (PartitionSet, bool),
     ) -> Result<Unborn, Error> {
         if def.auto_increment > 1 && !begins_anew {
-            retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;
+            // By the counter itself: the table cannot be used while a partition that goes now is damaged.
+            let (runtime, last) = (old.runtime(), def.auto_increment - 1);
+            retry_blocking(|| runtime.auto_increment.pass(&self.log, runtime.first_space(), last))?;
         }
         let first = self.new_ids(places_of(&def, &new))?;
         place(&mut def, &new, first)?;
@@ -228,10 +231,11 @@ impl Engine {
         Ok(())
     }
 
-    /// ALTER TABLE ... EXCHANGE PARTITION: the partition `number` of a table and a table of one partition change
-    /// their files. Their columns and indexes have to agree, and whether the rows belong is for the caller to
-    /// have looked ([`Error::Definition`] otherwise). The lock covers both. AUTO_INCREMENT of the first goes on
-    /// behind that of the other, and that of the other behind the highest value of the rows that it gets.
+    /// ALTER TABLE ... EXCHANGE PARTITION: the partition `number` of a table and a table of one partition
+    /// change their files. Their columns and indexes have to agree, and whether the rows belong is for the
+    /// caller to have looked ([`Error::Definition`] otherwise, and of tables whose rows have hidden row ids).
+    /// The lock covers both. AUTO_INCREMENT of the first goes on behind that of the other, and that of the
+    /// other behind the highest value of the rows that it gets.
     pub async fn exchange_partition(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -305,13 +309,17 @@ impl Engine {
     }
 }
 
-/// The definitions of a table and of one of one partition when partition `number` of the one and the other have
-/// changed places. [`Error::Definition`] if their rows are not alike.
+/// The definitions of a table and of one of one partition when partition `number` of the one and the other
+/// have changed places. [`Error::Definition`] if their rows are not alike.
 fn exchanged([table, other]: &[Arc<Table>; 2], number: usize) -> Result<[TableDef; 2], Error> {
     let refuse =
         |what: &str| Err(Error::Definition(format!("tables '{}' and '{}': {what}", table.name, other.name)));
     if table.id == other.id || !table.is_partitioned() || other.is_partitioned() {
         return refuse("a partition is exchanged with a table that has none");
+    }
+    // Each table counts its own, and rows of two partitions would have one key.
+    if table.row_id_column().is_some() || other.row_id_column().is_some() {
+        return refuse("rows that are told by hidden row ids stay in their table");
     }
     if other.is_temporary() || number >= table.partition_count() {
         return refuse("there is no such partition, or the other table is temporary");

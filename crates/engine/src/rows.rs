@@ -1,15 +1,15 @@
 //! Changing rows: the clustered entry first, then every index.
 //!
-//! A row operation is several mini-transactions, and between any two it may have to wait. What it has done so far is kept
-//! in [`RowWork`] - a count of steps - and the call that comes after the wait skips them. If a later step fails, the
-//! earlier ones are undone before the error is returned, which may have to wait too.
+//! A row operation is several mini-transactions, and between any two it may have to wait. What it has done so
+//! far is kept in [`RowWork`] - a count of steps - and the call that comes after the wait skips them. If a
+//! later step fails, the earlier ones are undone before the error is returned, which may have to wait too.
 
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_catalog::row::RowError;
 use palisade_catalog::{RowView, key};
-use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint, Stamp, Trx};
+use palisade_txn::{EXTERNAL, EntryChange, Gaps, Mode, RowChange, RowOutcome, SavePoint, Stamp, Trx};
 
 use crate::metadata::Use;
 use crate::stamp::RowStamp;
@@ -60,8 +60,8 @@ impl RowWork {
 /// What the steps of an operation end with.
 type Steps = Attempt<UpdateOutcome>;
 
-/// While pages cannot be written because the disk is full, rows are inserted and updated up to this part of the log
-/// and of the frames ...
+/// While pages cannot be written because the disk is full, rows are inserted and updated up to this part of
+/// the log and of the frames ...
 const GROWTH: f64 = 0.6;
 /// ... rows are deleted up to this one ...
 const DELETES: f64 = 0.8;
@@ -85,9 +85,12 @@ struct Operation<'a> {
 
 impl Transaction {
     /// Inserts a row (encoded by [`palisade_catalog::row`]) and its entries in all indexes. On
-    /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`]. For a
-    /// table without PARTITION BY; see [`insert_into`](Self::insert_into).
+    /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`]. For
+    /// a table of one partition, [`Error::Inconsistent`] of others; see [`insert_into`](Self::insert_into).
     pub fn insert(&mut self, table: &Arc<Table>, row: &[u8]) -> Attempt<()> {
+        if table.partition_count() != 1 {
+            return Err(needs_a_partition(table).into());
+        }
         self.insert_into(table, 0, row)
     }
 
@@ -106,8 +109,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Replaces the row that was read as `old` with `stamp` by `new`. If the primary key changes, the row moves
-    /// in its partition.
+    /// Replaces the row that was read as `old` with `stamp` by `new`. If the primary key changes, the row
+    /// moves in its partition.
     pub fn update(
         &mut self,
         table: &Arc<Table>,
@@ -208,6 +211,9 @@ impl Transaction {
 
     fn undo_operation(&mut self, table: &Table) -> Steps {
         let start = self.work.start.expect("an operation is under way");
+        if self.gaps() == Gaps::Locked {
+            table.prepare_number_of();
+        }
         let unique = |index, key: &[u8]| table.unique_part(table.number_of(index)?, key);
         let places = self.places(&unique);
         match self.trx().rollback_to(start, places) {
@@ -244,6 +250,12 @@ pub(crate) fn name_table(error: Error, table: &Table) -> Error {
 
 pub(crate) fn view<'a>(table: &'a Table, row: &'a [u8]) -> Result<RowView<'a>, Error> {
     RowView::new(table, row).map_err(|error| damaged(table, error))
+}
+
+/// A row is inserted without saying into which of several partitions.
+#[cold]
+fn needs_a_partition(table: &Table) -> Error {
+    Error::Inconsistent(format!("a row of table '{}' belongs in one of its partitions", table.name))
 }
 
 /// A row of a table is damaged.
@@ -330,7 +342,8 @@ impl Operation<'_> {
         Ok(())
     }
 
-    /// Writes `row` off its leaf if it is too long for `key_len` more bytes. Gives flags and what the leaf gets instead.
+    /// Writes `row` off its leaf if it is too long for `key_len` more bytes. Gives flags and what the leaf
+    /// gets instead.
     fn place_row(&mut self, key_len: usize, row: &[u8]) -> Attempt<(u8, Option<[u8; 8]>)> {
         let space = self.to.space();
         if !is_external(space.page_size(), key_len, row.len()) {

@@ -1,8 +1,8 @@
 //! Random descents that tell how large a table is, and how many rows share a key: what
 //! [`statistics`](crate::statistics) are made of.
 //!
-//! What has been found is kept where a page has to be waited for, by partition and by random entry: a table of
-//! many partitions has more pages to look at than a small pool has frames.
+//! What has been found is kept where a page has to be waited for, by partition and by random entry: a table
+//! of many partitions has more pages to look at than a small pool has frames.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -38,20 +38,11 @@ pub(crate) struct Sampling {
     finished: Option<Arc<TableStatistics>>,
 }
 
-fn shape_of(table: &Table) -> (usize, usize) {
-    (table.indexes.len(), table.partition_count())
-}
-
 impl Sampling {
     /// Of a table, by so many descents in each tree, which another seed leads elsewhere.
     pub(crate) fn new(table: &Table, seed: u64, descents: u32) -> Sampling {
-        let (shape, partitions) = (shape_of(table), Vec::new());
+        let (shape, partitions) = ((table.indexes.len(), table.partition_count()), Vec::new());
         Sampling { seed, descents, shape, partitions, sum: None, keys: None, finished: None }
-    }
-
-    /// Whether it is of a table like this.
-    pub(crate) fn is_of(&self, table: &Table) -> bool {
-        self.shape == shape_of(table)
     }
 
     /// Goes on to the end. Waits for: pages, and now and then for nothing, so that others have their turn.
@@ -264,8 +255,8 @@ impl KeySampling {
     }
 }
 
-/// Entries of an index in a range of keys, in the partition of this number and all others. Of many others only
-/// some are looked at.
+/// Entries of an index in a range of keys, in the partition of this number and all others. Of many others
+/// only some are looked at.
 fn rows_alike(
     (table, own): (&Table, usize),
     number: usize,

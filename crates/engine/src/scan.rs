@@ -97,7 +97,7 @@ pub struct Scan {
     from: Option<Bound>,
     /// Leaves that have been read to their end.
     leaves: usize,
-    /// Rows of the next batch at most, where it is not known how many are wanted.
+    /// Rows of the next batch at most, where it is not known how many are wanted, or rows are merged.
     most: usize,
     /// The batch being made.
     batch: RowBatch,
@@ -106,6 +106,8 @@ pub struct Scan {
     obstacle: Option<Obstacle>,
     /// Bytes of looked-up rows after which a batch is long enough.
     enough: usize,
+    /// Locking: bytes of rows that are off their leaf after which no more are locked.
+    longest: usize,
     /// Locking: rows of the next batch at most.
     ahead: usize,
     may_stop: bool,
@@ -175,6 +177,7 @@ impl Scan {
             pending: Pending::default(),
             obstacle: None,
             enough: second_look::ENOUGH,
+            longest: MOST_LONG,
             ahead: 1,
             may_stop: false,
             counts: false,
@@ -388,7 +391,9 @@ impl Scan {
         let Some(from) = &self.from else { return Ok(()) };
         let tree = self.table.partitions()[self.partition].tree(self.index);
         let (end, direction) = (&self.end, self.direction);
-        let most = self.rows_wanted.map_or(self.most, |rows| rows.min(MAX_ROWS));
+        // What a merge reads ahead is little for each of its scans, however many rows are wanted of all.
+        let most = if self.keys.is_some() { self.most } else { MAX_ROWS };
+        let most = self.rows_wanted.map_or(self.most, |rows| rows.min(most));
         let mut visit = Visit {
             trx,
             table: &self.table,

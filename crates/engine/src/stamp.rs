@@ -44,8 +44,9 @@ impl RowStamp {
         RowStamp { roll: self.roll | partition.0, ..self }
     }
 
-    /// Whether it names the last committed version of a row that another transaction was changing when it was read. What is computed
-    /// from that version says nothing of the row that a change will get: lock it, and read it again, before.
+    /// Whether it names the last committed version of a row that another transaction was changing when it was
+    /// read. What is computed from that version says nothing of the row that a change will get: lock it, and
+    /// read it again, before.
     pub fn is_semi_consistent(self) -> bool {
         self.roll & SEMI_CONSISTENT != 0
     }

@@ -20,7 +20,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use palisade_base::Blocked;
 use palisade_base::prng::Prng;
 use palisade_catalog::PartitionSet;
 use palisade_txn::sessions::thread_shard;
@@ -53,8 +52,8 @@ pub struct TableStatistics {
     pub index_bytes: u64,
     /// Average bytes of a row.
     pub row_bytes: u64,
-    /// For each index and each number of leading parts (the first entry is for one part): how many rows have the same
-    /// values there as a row has, on average and NULL aside. 1.0 for all parts of a unique index.
+    /// For each index and each number of leading parts (the first entry is for one part): how many rows have
+    /// the same values there as a row has, on average and NULL aside. 1.0 for all parts of a unique index.
     pub rows_per_key: Vec<Vec<f64>>,
     /// Likewise, how many different values there are.
     pub values: Vec<Vec<f64>>,
@@ -144,8 +143,6 @@ pub(crate) struct Sampler {
     /// Rows changed since the last sample, counted by thread.
     modified: [Shard; 16],
     state: Mutex<Option<Arc<TableStatistics>>>,
-    /// What ANALYZE TABLE has found of several partitions, until it has all.
-    analysis: Mutex<Option<Box<Sampling>>>,
     /// Rows that were taken, and the statistics that there were then.
     sample: Mutex<Option<(Arc<TableStatistics>, Arc<TableSample>)>>,
 }
@@ -184,26 +181,30 @@ impl Sampler {
     fn forget_changes(&self) {
         self.modified.iter().for_each(|shard| shard.0.store(0, Ordering::Relaxed));
     }
+}
 
-    /// Takes the numbers and the rows anew, with the same descents each time it is called again. Of several
-    /// partitions, whose pages need not be in memory all at once, it goes on where it had to wait.
-    pub(crate) fn refresh(&self, table: &Table) -> Attempt<()> {
-        let mut kept = self.analysis.lock();
-        let known = kept.take().filter(|known| table.partition_count() > 1 && known.is_of(table));
-        let mut analysis = known.unwrap_or_else(|| Box::new(Sampling::new(table, 0, ANALYZED)));
-        let taken =
-            analysis.finish(table).and_then(|fresh| Ok((TableSample::take(table, &fresh, 0)?, fresh)));
-        let (rows, fresh) = match taken {
-            Ok((rows, fresh)) => (Arc::new(rows), fresh),
-            Err(Blocked::Wait(event)) => {
-                *kept = Some(analysis);
-                return Err(Blocked::Wait(event));
-            }
-            Err(failed) => return Err(failed),
-        };
-        *self.state.lock() = Some(fresh.clone());
-        *self.sample.lock() = Some((fresh, rows));
-        self.forget_changes();
+/// ANALYZE TABLE under way: what it has found is kept while it waits, and goes with it when it is given up.
+pub struct Analysis<'t> {
+    table: &'t Table,
+    sampler: &'t Sampler,
+    sampling: Sampling,
+}
+
+impl<'t> Analysis<'t> {
+    pub(crate) fn new(table: &'t Table, sampler: &'t Sampler) -> Analysis<'t> {
+        Analysis { table, sampler, sampling: Sampling::new(table, 0, ANALYZED) }
+    }
+
+    /// Takes the numbers and the rows anew, and goes on where it had to wait: the pages of several partitions
+    /// need not be in memory all at once. Waits for: pages, and now and then for nothing, so that others have
+    /// their turn.
+    pub fn go_on(&mut self) -> Attempt<()> {
+        let Analysis { table, sampler, sampling } = self;
+        let fresh = sampling.finish(table)?;
+        let rows = Arc::new(TableSample::take(table, &fresh, 0)?);
+        *sampler.state.lock() = Some(fresh.clone());
+        *sampler.sample.lock() = Some((fresh, rows));
+        sampler.forget_changes();
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! A table as the engine runs it.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use palisade_base::{Lsn, SpaceId};
 use palisade_btree::Tree;
@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::info::{Counter, Field};
 use crate::metadata::Gate;
 use crate::sample::TableSample;
-use crate::statistics::{Sampler, TableStatistics};
+use crate::statistics::{Analysis, Sampler, TableStatistics};
 use crate::usage::TableUsage;
 use crate::{Attempt, Error, PageSinkKind};
 
@@ -23,6 +23,9 @@ use crate::{Attempt, Error, PageSinkKind};
 pub struct Table {
     descriptor: palisade_catalog::Table,
     partitions: Box<[Partition]>,
+    /// Of several partitions: the ids of all trees with the numbers of their indexes, in order. Made at first
+    /// use.
+    numbered: OnceLock<Box<[(u64, usize)]>>,
     runtime: Arc<Runtime>,
     current: AtomicBool,
     /// Whether CHECK TABLE ... FOR UPGRADE has found it to be of this version.
@@ -120,26 +123,28 @@ impl Runtime {
         }
     }
 
-    /// For spaces of which some cannot be used because of `damage`, which is not empty; but for reading if it is
-    /// only that first pages are damaged, and no row is changed (`changes_nothing`). Blocks.
+    /// For spaces of which some cannot be used because of `damage`, which is not empty; but for reading if it
+    /// is only that first pages are damaged, and no row is changed (`changes_nothing`). Blocks.
     pub(crate) fn damaged(
         log: Arc<Log>,
         spaces: Vec<Arc<Space>>,
         damage: Vec<(usize, Damage)>,
         changes_nothing: bool,
+        auto_increment: u64,
     ) -> Self {
         let are_readable = damage.iter().all(|(_, damage)| matches!(damage, Damage::Unreadable(_)));
         let reads_damaged = changes_nothing && are_readable;
         let first = spaces.first().filter(|_| damage.iter().all(|(number, _)| *number > 0));
-        let counter = |field| match first.map(|first| Counter::open(first, field, 1)) {
+        let counter = |field, least| match first.map(|first| Counter::open(first, field, least)) {
             Some(Ok(counter)) => counter,
-            // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
+            // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new
+            // table.
             _ => Counter::at(field, if reads_damaged { 1 } else { u64::MAX }),
         };
         Runtime {
-            auto_increment: counter(Field::AutoIncrement),
+            auto_increment: counter(Field::AutoIncrement, auto_increment.max(1)),
             reserving: Mutex::default(),
-            row_id: counter(Field::RowId),
+            row_id: counter(Field::RowId, 1),
             sampler: Sampler::default(),
             damage,
             reads_damaged,
@@ -207,6 +212,7 @@ impl Table {
         Table {
             descriptor,
             partitions,
+            numbered: OnceLock::new(),
             runtime,
             current: AtomicBool::new(true),
             is_version_checked: AtomicBool::new(false),
@@ -330,7 +336,31 @@ impl Table {
 
     /// The number of the index of which the tree with this id is, if it is one of the table's.
     pub(crate) fn number_of(&self, tree: u64) -> Option<usize> {
-        self.indexes.iter().position(|index| index.trees.iter().any(|known| known.id == tree))
+        if self.partitions.len() == 1 {
+            return self.indexes.iter().position(|index| index.trees.iter().any(|known| known.id == tree));
+        }
+        let numbered = self.numbered_trees();
+        let found = numbered.binary_search_by_key(&tree, |(id, _)| *id).ok()?;
+        numbered.get(found).map(|(_, number)| *number)
+    }
+
+    /// Makes what [`number_of`](Self::number_of) looks in, which takes longer than a page should be latched.
+    pub(crate) fn prepare_number_of(&self) {
+        if self.partitions.len() > 1 {
+            self.numbered_trees();
+        }
+    }
+
+    fn numbered_trees(&self) -> &[(u64, usize)] {
+        self.numbered.get_or_init(|| {
+            let of = |(number, index)| {
+                let index: &Index = index;
+                index.trees.iter().map(move |tree| (tree.id, number))
+            };
+            let mut numbered: Box<[_]> = self.indexes.iter().enumerate().flat_map(of).collect();
+            numbered.sort_unstable();
+            numbered
+        })
     }
 
     /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same:
@@ -357,10 +387,18 @@ impl Table {
 
     #[cold]
     fn check_damage(&self) -> Result<(), Error> {
+        // Then no file is missing.
+        match self.runtime.reads_damaged {
+            true => Ok(()),
+            false => self.check_undamaged(),
+        }
+    }
+
+    /// The same if its rows are to be written, even where they can be read.
+    fn check_undamaged(&self) -> Result<(), Error> {
         let damage = self.runtime.damage.iter().map(|(_, damage)| damage);
         match damage.max_by_key(|damage| matches!(damage, Damage::Missing)) {
             None => Ok(()),
-            Some(Damage::Unreadable(_)) if self.runtime.reads_damaged => Ok(()),
             Some(Damage::Unreadable(error)) => Err(error.clone()),
             Some(Damage::Missing) => {
                 Err(Error::FileMissing { schema: self.schema.clone(), table: self.name.clone() })
@@ -368,13 +406,13 @@ impl Table {
         }
     }
 
-    /// Why it cannot be used without these partitions, if so: another one is damaged, or it is the first, which
+    /// Why it cannot go on without these partitions, if so: another one is damaged, or it is the first, which
     /// has the counters.
     pub(crate) fn check_usable_without(&self, gone: &PartitionSet) -> Result<(), Error> {
         let damage = &self.runtime.damage;
         match damage.iter().all(|(number, _)| *number > 0 && gone.contains(*number)) {
             true => Ok(()),
-            false => self.check_usable(),
+            false => self.check_undamaged(),
         }
     }
 
@@ -408,8 +446,8 @@ impl Table {
         auto_increment.pass(log, self.runtime.first_space(), value)
     }
 
-    /// It gets rows with AUTO_INCREMENT values and hidden row ids up to these: its counters go on behind them.
-    /// Waits as [`note_auto_increment`](Self::note_auto_increment) does.
+    /// It gets rows with AUTO_INCREMENT values and hidden row ids up to these: its counters go on behind
+    /// them. Waits as [`note_auto_increment`](Self::note_auto_increment) does.
     pub(crate) fn note_counted(&self, auto_increment: u64, row_id: u64) -> Attempt<()> {
         if self.auto_increment_column().is_some() && auto_increment > 0 {
             self.note_auto_increment(auto_increment)?;
@@ -445,12 +483,13 @@ impl Table {
         self.runtime.first_space().id()
     }
 
-    /// How its pages reach the disk: those of all partitions in the same way.
-    pub fn page_sink(&self) -> PageSinkKind {
-        match self.runtime.first_space().places() {
+    /// How the pages of the partition of this number reach the disk: those of partitions that were made at
+    /// different times may do so in different ways. `None` if there is no such partition.
+    pub fn page_sink_of(&self, number: usize) -> Option<PageSinkKind> {
+        Some(match self.runtime.spaces.get(number)?.places() {
             Some(_) => PageSinkKind::OutOfPlace,
             None => PageSinkKind::InPlace,
-        }
+        })
     }
 
     /// Bytes of its files, and bytes that these take on the disk; nothing of one that is missing.
@@ -471,10 +510,9 @@ impl Table {
         self.runtime.sampler.statistics(self)
     }
 
-    /// Takes its [statistics](Self::statistics) and its [sample](Self::sample) anew. Waits for pages; where
-    /// it begins again, it needs the same ones.
-    pub fn analyze(&self) -> Attempt<()> {
-        self.runtime.sampler.refresh(self)
+    /// What takes its [statistics](Self::statistics) and its [sample](Self::sample) anew.
+    pub fn analysis(&self) -> Analysis<'_> {
+        Analysis::new(self, &self.runtime.sampler)
     }
 
     /// Some of its rows; `None` if a page that is needed for it is not in memory. Never waits; taken lazily

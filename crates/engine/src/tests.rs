@@ -23,6 +23,7 @@ mod partitions;
 mod passing;
 mod readers;
 mod recovery;
+mod repartition;
 mod rows;
 mod stress;
 mod stuck;

@@ -61,7 +61,8 @@ impl Traits {
             | bit(!self.foreign_key_checks, 32)
     }
 
-    /// What has that label; of a transaction found after a crash, which had another process's, nothing is known.
+    /// What has that label; of a transaction found after a crash, which had another process's, nothing is
+    /// known.
     pub(crate) fn labelled(label: u32) -> Traits {
         let levels = [
             IsolationLevel::ReadUncommitted,
@@ -109,19 +110,21 @@ impl From<LockMode> for Mode {
 /// Which version of a row is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
-    /// What the isolation level shows. Never waits for another transaction (but see [`IsolationLevel::Serializable`]).
+    /// What the isolation level shows. Never waits for another transaction (but see
+    /// [`IsolationLevel::Serializable`]).
     Snapshot,
-    /// The latest version, after its writer has ended. Takes no lock: change it with the [`RowStamp`] it came with.
+    /// The latest version, after its writer has ended. Takes no lock: change it with the [`RowStamp`] it came
+    /// with.
     Current,
-    /// The latest version, which will be changed if a condition holds: locked as UPDATE and DELETE lock. From READ
-    /// UNCOMMITTED to READ COMMITTED, and if one row is asked for by its primary key, as [`Current`](Self::Current):
-    /// changing it will lock it. Otherwise as `Locked`. Where there is no row, inserts are kept out as by `Locked`. Where
-    /// rows are not locked, a scan of the clustered index does not wait for a row that somebody else is changing: it
-    /// gives the last committed version, which is to be locked and read again before it is changed; see
-    /// [`RowStamp::is_semi_consistent`].
+    /// The latest version, which will be changed if a condition holds: locked as UPDATE and DELETE lock. From
+    /// READ UNCOMMITTED to READ COMMITTED, and if one row is asked for by its primary key, as
+    /// [`Current`](Self::Current): changing it will lock it. Otherwise as `Locked`. Where there is no row,
+    /// inserts are kept out as by `Locked`. Where rows are not locked, a scan of the clustered index does not
+    /// wait for a row that another transaction is changing: it gives the last committed version, which is to
+    /// be locked and read again before it is changed; see [`RowStamp::is_semi_consistent`].
     Change,
-    /// As [`Change`](Self::Change), for a DELETE, and for rows of which nobody will ask again whether the condition holds: one
-    /// that somebody else is changing is waited for.
+    /// As [`Change`](Self::Change), for a DELETE, and for rows of which no statement will ask again whether
+    /// the condition holds: one that another transaction is changing is waited for.
     ChangeJoined,
     /// What a statement reads that changes rows elsewhere (INSERT ... SELECT): from REPEATABLE READ on as
     /// `Locked(Shared, Wait)`, so that the statement means the same at the moment of the commit; below as
@@ -152,8 +155,8 @@ pub struct Savepoint {
     unlogged: u64,
 }
 
-/// A transaction. It takes an id, undo space and locks only when it first changes something. Dropping one that has not
-/// ended rolls it back in the background.
+/// A transaction. It takes an id, undo space and locks only when it first changes something. Dropping one
+/// that has not ended rolls it back in the background.
 pub struct Transaction {
     pub(crate) engine: Arc<Engine>,
     /// There until the transaction is dropped.
@@ -257,7 +260,8 @@ impl Transaction {
         self.become_like(Traits { unique_checks, foreign_key_checks, ..self.traits });
     }
 
-    /// Says whose it and those that begin with its buffers are: a connection, for who looks at open transactions.
+    /// Says whose it and those that begin with its buffers are: a connection, for who looks at open
+    /// transactions.
     pub fn set_owner(&mut self, owner: u64) {
         self.trx().set_owner(owner);
     }
@@ -267,20 +271,23 @@ impl Transaction {
         self.trx().note_begin();
     }
 
-    /// Says that it is one statement's, committed by itself: it reads consistently at SERIALIZABLE, too, without locks.
+    /// Says that it is one statement's, committed by itself: it reads consistently at SERIALIZABLE, too,
+    /// without locks.
     pub fn set_single_statement(&mut self, single: bool) {
         self.single_statement = single;
     }
 
-    /// Whether locking or changing a row that has changed since the snapshot is an error ([`Error::RecordChanged`]):
-    /// `innodb_snapshot_isolation`. Means nothing where each statement has a snapshot of its own.
+    /// Whether locking or changing a row that has changed since the snapshot is an error
+    /// ([`Error::RecordChanged`]): `innodb_snapshot_isolation`. Means nothing where each statement has a
+    /// snapshot of its own.
     pub fn set_snapshot_isolation(&mut self, on: bool) {
         let is_snapshot_kept = self.traits.isolation >= IsolationLevel::RepeatableRead;
         self.trx().set_first_committer_wins(on && is_snapshot_kept);
     }
 
-    /// Gives back the lock on a row that a read has newly locked, and that is not wanted after all. The row is named by its
-    /// stamp, which says the partition, and its clustered key. For READ COMMITTED: where gaps are locked, rows stay locked with them.
+    /// Gives back the lock on a row that a read has newly locked, and that is not wanted after all. The row
+    /// is named by its stamp, which says the partition, and its clustered key. For READ COMMITTED: where gaps
+    /// are locked, rows stay locked with them.
     pub fn unlock_row(&mut self, table: &Table, stamp: RowStamp, key: &[u8]) {
         if self.gaps() == Gaps::Open
             && let Some(partition) = table.partitions().get(stamp.partition())
@@ -316,8 +323,8 @@ impl Transaction {
         self.trx_ref().savepoint() != SavePoint::default()
     }
 
-    /// A statement begins. READ COMMITTED takes a new snapshot at its first read. Gives the point to roll back to if
-    /// the statement fails.
+    /// A statement begins. READ COMMITTED takes a new snapshot at its first read. Gives the point to roll
+    /// back to if the statement fails.
     pub fn start_statement(&mut self) -> Savepoint {
         if self.traits.isolation <= IsolationLevel::ReadCommitted {
             self.trx().close_snapshot();
@@ -325,8 +332,8 @@ impl Transaction {
         self.savepoint()
     }
 
-    /// A statement has ended, and the transaction goes on. Below REPEATABLE READ its snapshot is closed: however long the session
-    /// does nothing now, purge does not wait for it.
+    /// A statement has ended, and the transaction goes on. Below REPEATABLE READ its snapshot is closed:
+    /// however long the session does nothing now, purge does not wait for it.
     #[inline]
     pub fn end_statement(&mut self) {
         if self.traits.isolation <= IsolationLevel::ReadCommitted {
@@ -344,9 +351,9 @@ impl Transaction {
         Savepoint { changes: self.trx_ref().savepoint(), unlogged: self.unlogged_changes() }
     }
 
-    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends, and, where gaps are locked, nobody else
-    /// inserts what has been inserted and is gone again; if that takes more memory than it may, it fails with
-    /// [`Error::LockTableFull`].
+    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends, and, where gaps are
+    /// locked, no other transaction inserts what has been inserted and is gone again; if that takes more
+    /// memory than it may, it fails with [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
         self.forget_operation();
         self.undo_unlogged(savepoint.unlogged)?;
@@ -354,6 +361,9 @@ impl Transaction {
         let dictionary = self.engine.dictionary();
         let written: Vec<&Arc<Table>> =
             dictionary.all_tables().filter(|table| self.pinned.contains(&(table.id | WRITES))).collect();
+        if self.gaps() == Gaps::Locked {
+            written.iter().for_each(|table| table.prepare_number_of());
+        }
         let unique = |index, key: &[u8]| {
             let numbered = written.iter().find_map(|table| Some((table, table.number_of(index)?)));
             numbered.and_then(|(table, number)| table.unique_part(number, key))
@@ -382,8 +392,9 @@ impl Transaction {
         }
     }
 
-    /// Commits. Returns when the commit is as durable as `innodb_flush_log_at_trx_commit` demands. Afterwards the
-    /// transaction has ended; see [`restart`](Self::restart). After an error it is still open: roll it back.
+    /// Commits. Returns when the commit is as durable as `innodb_flush_log_at_trx_commit` demands. Afterwards
+    /// the transaction has ended; see [`restart`](Self::restart). After an error it is still open: roll it
+    /// back.
     pub async fn commit(&mut self) -> Result<(), Error> {
         match retry(|| self.try_commit()).await? {
             Some(lsn) => self.engine.wait_committed(lsn).await,
@@ -391,8 +402,8 @@ impl Transaction {
         }
     }
 
-    /// The first half of [`commit`](Self::commit): the transaction ends, others see it and its locks are gone; it
-    /// may be acknowledged after [`Engine::wait_committed`]. `None` if it had changed nothing.
+    /// The first half of [`commit`](Self::commit): the transaction ends, others see it and its locks are
+    /// gone; it may be acknowledged after [`Engine::wait_committed`]. `None` if it had changed nothing.
     pub fn try_commit(&mut self) -> Attempt<Option<Lsn>> {
         let lsn = self.trx().commit().map_err(Blocked::up)?;
         self.unlogged.iter_mut().for_each(|unlogged| unlogged.keep());
@@ -450,15 +461,15 @@ impl Transaction {
         }
     }
 
-    /// Gives up the lock that an operation waits for (lock wait timeout, KILL). The operation must not be called again;
-    /// what it has done is undone by [`rollback_to`](Self::rollback_to).
+    /// Gives up the lock that an operation waits for (lock wait timeout, KILL). The operation must not be
+    /// called again; what it has done is undone by [`rollback_to`](Self::rollback_to).
     pub fn cancel_wait(&mut self) {
         self.trx().cancel_wait();
         self.forget_reads();
     }
 
-    /// Makes `locks` the session's: this transaction, and those that begin with its buffers, use the tables that they keep
-    /// others from.
+    /// Makes `locks` the session's: this transaction, and those that begin with its buffers, use the tables
+    /// that they keep others from.
     pub fn hold(&mut self, locks: Option<&TableLocks>) {
         self.held = locks.and_then(TableLocks::held).map_or_else(Weak::new, |held| Arc::downgrade(&held));
     }
@@ -468,8 +479,8 @@ impl Transaction {
         self.held = lock.share().map_or_else(Weak::new, |held| Arc::downgrade(&held));
     }
 
-    /// Whether what the last operation gave to wait for is a metadata lock: another session's DDL or LOCK TABLES. Asked
-    /// once.
+    /// Whether what the last operation gave to wait for is a metadata lock: another session's DDL or LOCK
+    /// TABLES. Asked once.
     pub fn takes_metadata_wait(&mut self) -> bool {
         std::mem::take(&mut self.waits_for_definition)
     }
@@ -484,8 +495,9 @@ impl Transaction {
         self.awaits_row_lock().then(|| RowLockWait::begin(&self.engine.config().clock))
     }
 
-    /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every operation on a table
-    /// takes the one it needs by itself. [`Error::TableChanged`] if `table` is not the current definition.
+    /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every
+    /// operation on a table takes the one it needs by itself. [`Error::TableChanged`] if `table` is not the
+    /// current definition.
     #[inline]
     pub fn use_table(&mut self, table: &Arc<Table>) -> Attempt<()> {
         self.use_table_for(table, Use::Read)

@@ -1,15 +1,16 @@
 //! Scans that lock what they read.
 //!
-//! While the leaf is latched each row is either locked, left out, or in the way: then the scan has come to just before it,
-//! gives what it has so far, waits with no latch held, and goes on with that very row. At REPEATABLE READ and above what
-//! has been passed over is locked as a range ([`palisade_txn::RangeGuard`]), rows and gaps alike, before the latch is
-//! given back; below, each row has a lock of its own, and the caller may give back those that it does not want.
-//! What lies before a row that SKIP LOCKED leaves out stays open, unless rows in it were taken: as in InnoDB, and a worker of
-//! a queue has one range however many rows the others have taken.
+//! While the leaf is latched each row is either locked, left out, or in the way: then the scan has come to
+//! just before it, gives what it has so far, waits with no latch held, and goes on with that very row. At
+//! REPEATABLE READ and above what has been passed over is locked as a range ([`palisade_txn::RangeGuard`]),
+//! rows and gaps alike, before the latch is given back; below, each row has a lock of its own, and the caller
+//! may give back those that it does not want. What lies before a row that SKIP LOCKED leaves out stays open,
+//! unless rows in it were taken: as in InnoDB, and a worker of a queue has one range however many rows the
+//! others have taken.
 //!
-//! A secondary index has no row locks. Its range keeps others from inserting; the rows are locked in the clustered index
-//! when they are looked up. That may have to wait, so where gaps are locked one entry is visited at a time: while it waits
-//! nobody is kept from inserting beyond the row that is waited for.
+//! A secondary index has no row locks. Its range keeps others from inserting; the rows are locked in the
+//! clustered index when they are looked up. That may have to wait, so where gaps are locked one entry is
+//! visited at a time: while it waits nobody is kept from inserting beyond the row that is waited for.
 //!
 //! What is locked ahead of the caller grows with what he has taken, unless he said that he
 //! [may stop](Scan::that_may_stop): then nothing is.
@@ -23,7 +24,7 @@ use palisade_txn::{
     ClusteredHeader, Cut, EXTERNAL, Gaps, LockWait, Locking, RangeGuard, SecondaryHeader, Trx, TryLock,
 };
 
-use super::{Bound, Direction, MOST_LONG, Pending, RowBatch, RowKeys, Scan, Wanted, damaged};
+use super::{Bound, Direction, Pending, RowBatch, RowKeys, Scan, Wanted, damaged};
 use crate::stamp::RowStamp;
 use crate::store::parse_reference;
 use crate::{Attempt, Error};
@@ -58,6 +59,8 @@ struct Visit<'a, 't> {
     end: &'a Bound,
     direction: Direction,
     most: usize,
+    /// Bytes of rows that are off the leaf after which the batch is full.
+    longest: usize,
     /// The row that was waited for, and that was not locked before.
     waited: Option<&'a [u8]>,
     batch: &'a mut RowBatch,
@@ -94,9 +97,10 @@ impl Scan {
             locking,
             end: &self.end,
             direction: self.direction,
+            longest: self.longest,
             most: match self.index > 0 && locking.gaps == Gaps::Locked {
                 true => 1,
-                false => self.rows_wanted.map_or(self.ahead, |rows| rows.min(self.ahead)),
+                false => self.rows_wanted.unwrap_or(usize::MAX).min(self.ahead).min(self.most),
             },
             waited: waited.as_ref().map(|obstacle| &obstacle.key[..]),
             batch: &mut self.batch,
@@ -165,7 +169,7 @@ impl<'t> Visit<'_, 't> {
         if let Some(keys) = &mut self.keys {
             keys.note(self.batch.len(), key);
         }
-        if self.batch.len() >= self.most || self.long >= MOST_LONG {
+        if self.batch.len() >= self.most || self.long >= self.longest {
             return self.stop(Stop::Full(key.to_vec()));
         }
         ControlFlow::Continue(())

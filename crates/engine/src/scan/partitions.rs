@@ -131,8 +131,8 @@ impl Several {
 }
 
 impl Scan {
-    /// Reads these partitions only, of those that the table has; with none there are no rows. Before the first
-    /// row.
+    /// Reads these partitions only, of those that the table has; with none there are no rows. Before the
+    /// first row.
     #[must_use]
     pub fn of_partitions(mut self, partitions: &PartitionSet) -> Scan {
         match &mut self.several {
@@ -167,8 +167,8 @@ impl Scan {
         self
     }
 
-    /// Goes on with the next partition, where rows are wanted in any order. False if there is none. Waits now and
-    /// then for nothing, so that others have their turn.
+    /// Goes on with the next partition, where rows are wanted in any order. False if there is none. Waits now
+    /// and then for nothing, so that others have their turn.
     #[cold]
     pub(super) fn begin_next_partition(&mut self) -> Attempt<bool> {
         let Some(several) = &mut self.several else { return Ok(false) };
@@ -196,8 +196,8 @@ impl Scan {
         }
     }
 
-    /// A scan of one partition of those that this one merges.
-    fn source(&self, partition: usize, start: &Bound, count: usize) -> Source {
+    /// A scan of one partition of the `count` that this one merges, which reads its rows in this way.
+    fn source(&self, partition: usize, start: &Bound, count: usize, how: How) -> Source {
         let range = match self.direction {
             Direction::Forward => KeyRange { lower: start.clone(), upper: self.end.clone() },
             Direction::Backward => KeyRange { lower: self.end.clone(), upper: start.clone() },
@@ -208,16 +208,28 @@ impl Scan {
             entries: self.entries,
             rows_wanted: self.rows_wanted,
             may_stop: self.may_stop,
-            enough: ENOUGH / count,
+            longest: (MOST_LONG / count).max(1),
+            // Rows of the clustered index that are locked when they are looked up stay in the batch.
+            enough: if self.index == 0 && matches!(how, How::Locked(_)) { ENOUGH } else { ENOUGH / count },
             ..scan.of_partition(partition)
         };
         Source { scan, batch: RowBatch::new(), next: 0 }
     }
 
+    /// Rows that scans that are merged have read and not given.
+    #[cfg(test)]
+    pub(crate) fn rows_read_ahead(&self) -> usize {
+        let Some(Order::Merging(merge)) = self.several.as_ref().map(|several| &several.order) else {
+            return 0;
+        };
+        merge.sources.iter().map(|source| source.batch.len() - source.next).sum()
+    }
+
     /// Begins a scan of each partition.
-    fn merge(&self, start: &Bound, left: &PartitionSet) -> Merge {
+    fn merge(&self, start: &Bound, left: &PartitionSet, how: How) -> Merge {
         let count = left.len().max(1);
-        let sources: Vec<_> = left.iter().map(|partition| self.source(partition, start, count)).collect();
+        let sources: Vec<_> =
+            left.iter().map(|partition| self.source(partition, start, count, how)).collect();
         let dry = (0..sources.len() as u32).rev().collect();
         let ahead = (AHEAD / count).clamp(LEAST_AHEAD, MOST_AHEAD);
         let ahead = if self.may_stop { ahead.min(FIRST_ROWS) } else { ahead };
@@ -231,7 +243,8 @@ impl Transaction {
     pub(super) fn merge_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
         let Some(mut several) = scan.several.take() else { return Ok(false) };
         if let Order::Keys = several.order {
-            several.order = Order::Merging(scan.merge(&several.start, &several.left));
+            let how = self.how_in(&scan.table, scan.mode);
+            several.order = Order::Merging(scan.merge(&several.start, &several.left, how));
         }
         let Order::Merging(merge) = &mut several.order else { return Ok(false) };
         let filled = self.fill_sources(merge);
@@ -250,13 +263,14 @@ impl Transaction {
     }
 
     /// Reads the next rows of the sources that have none left. A read that takes no locks asks for the pages
-    /// of some sources at once. Waits for: what the scans wait for, and now and then for nothing.
+    /// of some sources at once; one that does goes on with the source that waits, because a transaction waits
+    /// for one row at a time. Waits for: what the scans wait for, and now and then for nothing.
     fn fill_sources(&mut self, merge: &mut Merge) -> Attempt<()> {
         let (mut wait, mut waiting, mut filled) = (None, Vec::new(), 0);
         while let Some(number) = merge.dry.pop() {
             let Source { scan, batch, next } = &mut merge.sources[number as usize];
             scan.most = merge.ahead;
-            let locks = matches!(self.how_in(&scan.table, scan.mode), How::Locked(_));
+            let locks = !matches!(self.how_in(&scan.table, scan.mode), How::Snapshot | How::Latest);
             match self.scan_next(scan, batch) {
                 Ok(has_more) => {
                     if has_more {
@@ -308,8 +322,8 @@ impl Merge {
         }
     }
 
-    /// Whether the next row of one source comes before that of another. Keys are alike only where rows of two
-    /// partitions have one hidden row id, which an exchange may bring about.
+    /// Whether the next row of one source comes before that of another. No two rows of a table have one key;
+    /// in case damage has made some alike, the order is that of the partitions.
     fn is_before(&self, left: u32, right: u32) -> bool {
         let key = |number: u32| {
             let Source { scan, next, .. } = &self.sources[number as usize];

@@ -1,12 +1,13 @@
 //! The rows of a batch that could not be read on the leaf.
 //!
-//! Each is looked up by itself, with no latch held, and may have to wait for pages: of the clustered index, of overflow chains,
-//! and of the undo log, one for each version that it goes back to. A read that takes no locks looks for several rows at once,
-//! so that as many pages are read at once; what one of them has found is not looked for again when it has waited. One that
-//! locks rows does so in their order, one after the other.
+//! Each is looked up by itself, with no latch held, and may have to wait for pages: of the clustered index,
+//! of overflow chains, and of the undo log, one for each version that it goes back to. A read that takes no
+//! locks looks for several rows at once, so that as many pages are read at once; what one of them has found
+//! is not looked for again when it has waited. One that locks rows does so in their order, one after the
+//! other.
 //!
-//! A leaf may lead to hundreds of rows, of any length. When those that have been read are long enough together, the batch ends
-//! with them, and the scan goes on with the first that nobody has begun to look for.
+//! A leaf may lead to hundreds of rows, of any length. When those that have been read are long enough
+//! together, the batch ends with them, and the scan goes on with the first that nobody has begun to look for.
 
 use palisade_base::{Blocked, Event};
 use palisade_catalog::{RowView, key};
@@ -21,8 +22,9 @@ use crate::{Attempt, Engine};
 /// Rows that are looked for at once, at most.
 const LOOKS: usize = 16;
 
-/// A batch with so many bytes of rows, those that are being read among them, is long enough. Rows that a scan of the clustered
-/// index has locked are never more than that: they stay in the batch.
+/// A batch with so many bytes of rows, those that are being read among them, is long enough. Rows that a scan
+/// of the clustered index has locked are never more than that: they stay in the batch. (A scan that is merged
+/// with others stops locking earlier.)
 pub(super) const ENOUGH: usize = MOST_LONG + 2 * LEAF_ROOM;
 
 /// Rows of the batch being made that need a second look.
@@ -52,8 +54,8 @@ struct PendingRow {
 pub(super) enum Wanted {
     /// The row at this clustered key.
     Row,
-    /// The row of which this version, whose bytes are at hand, is the latest: it is off its leaf, or an older version is
-    /// wanted.
+    /// The row of which this version, whose bytes are at hand, is the latest: it is off its leaf, or an older
+    /// version is wanted.
     Version(ClusteredHeader),
     /// The last committed version before this one, whose bytes are at hand.
     Committed(ClusteredHeader),
@@ -138,7 +140,8 @@ impl Pending {
 }
 
 impl Scan {
-    /// Looks for the rows that need it, from where the last call had to wait. Waits for: pages, and as `how` says for locks.
+    /// Looks for the rows that need it, from where the last call had to wait. Waits for: pages, and as `how`
+    /// says for locks.
     pub(super) fn look_again(&mut self, engine: &Engine, trx: &mut Trx, how: How) -> Attempt<()> {
         let most = match how {
             How::Snapshot | How::Latest => LOOKS,
@@ -150,7 +153,8 @@ impl Scan {
         let mut number = 0;
         while number < pending.under_way || pending.under_way < most && pending.begin(batch, *enough) {
             let look = &mut pending.looks[number];
-            // A lock that is waited for is asked for again whenever the statement is woken; a page need not be.
+            // A lock that is waited for is asked for again whenever the statement is woken; a page need not
+            // be.
             if most > 1
                 && let Some(event) = &look.event
                 && !event.is_complete()

@@ -1,4 +1,5 @@
-//! Reading a table that is not in memory: many pages are read at once, and the rows come in the order of the index all the same.
+//! Reading a table that is not in memory: many pages are read at once, and the rows come in the order of the
+//! index all the same.
 
 use std::sync::{Arc, mpsc};
 
@@ -53,7 +54,8 @@ fn stop_the_disk(engine: &Arc<Engine>) -> mpsc::Sender<()> {
     go_on
 }
 
-/// Scans the index while the disk stands still, then lets it go on: how many reads were asked for, and the rows.
+/// Scans the index while the disk stands still, then lets it go on: how many reads were asked for, and the
+/// rows.
 fn scan(engine: &Arc<Engine>, table: &Arc<Table>, mode: ReadMode) -> (usize, Vec<Row>) {
     let go_on = stop_the_disk(engine);
     let mut client = Client::new(engine, table);
@@ -163,9 +165,10 @@ fn statistics_of_a_table_that_is_not_in_memory() {
     let guessed = table.statistics();
     assert!(guessed.rows > 0 && guessed.rows_per_key.is_empty(), "{guessed:?}");
     assert!(table.sample().is_none());
-    assert!(table.analyze().is_err(), "its rows are on disk");
+    let mut analysis = table.analysis();
+    assert!(analysis.go_on().is_err(), "its rows are on disk");
     go_on.send(()).unwrap();
-    retry_blocking(|| table.analyze()).unwrap();
+    retry_blocking(|| analysis.go_on()).unwrap();
     let known = table.statistics();
     assert!((ROWS as u64 / 2..ROWS as u64 * 2).contains(&known.rows), "{known:?}");
     assert_eq!(known.rows_per_key[0], [1.0]);
@@ -187,7 +190,8 @@ fn statistics_of_skewed_columns() {
         client.insert(&Row::new(id, k, (id % 2 == 0).then_some(id), b"")).unwrap();
     }
     client.commit();
-    retry_blocking(|| table.analyze()).unwrap();
+    let mut analysis = table.analysis();
+    retry_blocking(|| analysis.go_on()).unwrap();
     let known = table.statistics();
     let is_about = |known: f64, actual: f64| (actual / 1.7..actual * 1.7).contains(&known);
     // Half of the rows share their value with half of all, the others with four.

@@ -1,4 +1,5 @@
-//! The power is cut at every write of a data definition statement in turn: afterwards all of it has happened, or nothing.
+//! The power is cut at every write of a data definition statement in turn: afterwards all of it has happened,
+//! or nothing.
 
 use std::sync::Arc;
 

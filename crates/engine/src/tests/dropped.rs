@@ -39,7 +39,8 @@ fn all_are_gone(probes: &[(&'static str, Probe)]) {
     }
 }
 
-/// With and without threads, after work of every kind: a committed change, one whose transaction is dropped, one that is prepared.
+/// With and without threads, after work of every kind: a committed change, one whose transaction is dropped,
+/// one that is prepared.
 #[test]
 fn a_dropped_engine_is_freed_with_all_that_it_is_made_of() {
     for config in [config(), quiet(), EngineConfig { background: false, ..quiet() }] {

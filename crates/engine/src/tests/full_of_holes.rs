@@ -1,4 +1,5 @@
-//! A disk that is too full for pages of compressed tables, which lie in holes: what becomes of changes meanwhile.
+//! A disk that is too full for pages of compressed tables, which lie in holes: what becomes of changes
+//! meanwhile.
 
 use std::collections::BTreeMap;
 use std::io;

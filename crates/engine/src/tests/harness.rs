@@ -286,8 +286,8 @@ pub(crate) fn crash(engine: Arc<Engine>) {
     drop(engine);
 }
 
-/// Every page of the table's spaces is where it belongs, and every index agrees with the rows. Nothing is in flight, and
-/// everything is purged.
+/// Every page of the table's spaces is where it belongs, and every index agrees with the rows. Nothing is in
+/// flight, and everything is purged.
 pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
     table.partitions().iter().for_each(check_partition);
     let mut client = Client::new(engine, table);

@@ -189,8 +189,8 @@ fn scanned_for_update(reader: &mut Client, t: &Arc<Table>, from: i64, to: i64) -
     newly
 }
 
-/// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not want to, gives nobody
-/// the right to.
+/// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not
+/// want to, gives nobody the right to.
 #[test]
 fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
     let (engine, t) = world();
@@ -212,7 +212,8 @@ fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
     }
 }
 
-/// A row that had to be waited for is locked like any other, and given back like any other if it is not what was looked for.
+/// A row that had to be waited for is locked like any other, and given back like any other if it is not what
+/// was looked for.
 #[test]
 fn a_lock_that_was_waited_for_is_given_back_too() {
     for mode in [FOR_UPDATE, ReadMode::Change] {
@@ -290,8 +291,8 @@ fn nowait_fails_and_skip_locked_goes_on() {
     }
 }
 
-/// As in InnoDB, where a lock that is not taken does not cover the gap before its row either. Many workers of a queue would
-/// otherwise each hold a range for every row that the others have taken.
+/// As in InnoDB, where a lock that is not taken does not cover the gap before its row either. Many workers of
+/// a queue would otherwise each hold a range for every row that the others have taken.
 #[test]
 fn the_gap_before_a_row_that_was_skipped_stays_open() {
     for (direction, skipped, taken, open, locked) in [
@@ -373,7 +374,8 @@ fn an_uncontended_update_by_primary_key_takes_no_lock_table_entry() {
     assert_eq!(other.read_as(20, FOR_UPDATE).unwrap().unwrap().0.c, b"new");
 }
 
-/// A transaction that goes on has seen the rows that it has changed, and its changes are undone, not its knowledge.
+/// A transaction that goes on has seen the rows that it has changed, and its changes are undone, not its
+/// knowledge.
 #[test]
 fn rows_that_a_partial_rollback_restores_stay_locked_and_inserted_ones_are_gone() {
     for isolation in [IsolationLevel::ReadCommitted, IsolationLevel::Serializable] {
@@ -425,7 +427,8 @@ fn a_partial_rollback_makes_no_lock_where_there_is_a_range() {
     assert_eq!(other.read_as(50, NOWAIT).unwrap_err(), Error::LockNotAvailable);
 }
 
-/// A transaction that will have done nothing gives each row back when it is restored: who gets it sees what was committed.
+/// A transaction that will have done nothing gives each row back when it is restored: who gets it sees what
+/// was committed.
 #[test]
 fn a_whole_rollback_gives_row_after_row_back() {
     let (engine, t) = world();
@@ -510,8 +513,8 @@ fn with_snapshot_isolation_a_row_that_has_changed_is_an_error() {
     assert_eq!(late.read(50).unwrap().c, b"early and late");
 }
 
-/// A reader locks ranges and counts; writers insert and delete everywhere, so that leaves split and merge and purge passes
-/// by. Whatever was counted under a lock is counted again at its end.
+/// A reader locks ranges and counts; writers insert and delete everywhere, so that leaves split and merge and
+/// purge passes by. Whatever was counted under a lock is counted again at its end.
 #[test]
 fn no_phantom_appears_in_a_locked_range() {
     let seed = test_seed(17);

@@ -106,8 +106,8 @@ fn two_locks_and_two_transactions_make_no_circle() {
     retry_blocking(|| first.acquire()).unwrap();
 }
 
-/// A transaction notes some tables one by one and all others in one place. To be refused one of these does not mean to give up
-/// the rest.
+/// A transaction notes some tables one by one and all others in one place. To be refused one of these does
+/// not mean to give up the rest.
 #[test]
 fn a_transaction_that_uses_many_tables_keeps_them_when_it_is_refused_one() {
     let (engine, tables) = world();

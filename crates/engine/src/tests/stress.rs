@@ -1,4 +1,5 @@
-//! Many sessions at once, with purge running: money moves between accounts, and no snapshot ever sees some missing.
+//! Many sessions at once, with purge running: money moves between accounts, and no snapshot ever sees some
+//! missing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -249,7 +250,8 @@ fn tables_change_under_their_users() {
     });
 }
 
-/// The table they use has two partitions, then three, then four; some are emptied, or change places with a table.
+/// The table they use has two partitions, then three, then four; some are emptied, or change places with a
+/// table.
 #[test]
 fn partitions_change_under_their_users() {
     changes_under_its_users(partitioned("t", &["p0", "p1"]), |engine, held, round| {

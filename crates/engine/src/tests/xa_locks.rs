@@ -229,8 +229,8 @@ fn still() -> EngineConfig {
     EngineConfig { background: false, on_fatal: Some(Arc::new(|_| {})), ..quiet() }
 }
 
-/// A transaction with a change and with locks for several records, and the power cut at every write while it is being prepared,
-/// and at a random one while the engine is opened again.
+/// A transaction with a change and with locks for several records, and the power cut at every write while it
+/// is being prepared, and at a random one while the engine is opened again.
 #[test]
 fn it_is_prepared_with_all_of_its_locks_or_rolled_back_wherever_the_power_is_cut() {
     let mut prng = Prng::new(test_seed(41));
@@ -375,8 +375,8 @@ impl Player {
     }
 }
 
-/// What others are kept from: each row is locked in both modes, and rows are inserted everywhere; each by a transaction of its
-/// own, which is rolled back.
+/// What others are kept from: each row is locked in both modes, and rows are inserted everywhere; each by a
+/// transaction of its own, which is rolled back.
 fn probe(engine: &Arc<Engine>, t: &Arc<Table>) -> Vec<String> {
     let mut seen = Vec::new();
     let mut see = |what: String, operation: &dyn Fn(&mut Client) -> Result<Option<()>, Error>| {
@@ -402,8 +402,8 @@ fn probe(engine: &Arc<Engine>, t: &Arc<Table>) -> Vec<String> {
     seen
 }
 
-/// Transactions that read, lock and change at random, some of which are prepared; then crashes. What the prepared ones had is what
-/// they have, and keeps others from the same.
+/// Transactions that read, lock and change at random, some of which are prepared; then crashes. What the
+/// prepared ones had is what they have, and keeps others from the same.
 #[test]
 fn after_a_crash_what_is_prepared_has_the_locks_that_it_had() {
     let seed = test_seed(42);

@@ -123,8 +123,9 @@ impl Sql {
         let Ok(table) = session.dictionary(self.engine()).table(&name.schema, &name.table).cloned() else {
             return Ok(());
         };
+        let mut analysis = table.analysis();
         loop {
-            match table.analyze() {
+            match analysis.go_on() {
                 Ok(()) => return Ok(()),
                 Err(Blocked::Wait(page)) => wait_for(session.waiter(&**self.host()), page, None).await?,
                 Err(Blocked::Error(error)) => return Err(error.into()),

@@ -493,6 +493,9 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_PARTITION_INSTEAD_OF_SUBPARTITION));
         }
         check_exchange(own, theirs)?;
+        if own.row_id_column().is_some() {
+            return unsupported("EXCHANGE PARTITION of a table without a primary key");
+        }
         if validate {
             self.validate(change.lock, own, &table, number).await?;
         }

@@ -15,8 +15,9 @@ pub(super) static TABLES: Tables = &[
     Definition::new(&files::DECL, |source, wanted| of_each_space(source, wanted, files::row)),
     Definition::new(&data_files::DECL, |source, wanted| {
         by_table(source, wanted, |table, wanted| {
-            let spaces = table.descriptor().def().spaces();
-            let files = spaces.flat_map(|space| file_paths(table, space).map(move |path| (space, path)));
+            let spaces = table.descriptor().def().spaces().enumerate();
+            let files = spaces
+                .flat_map(|(number, space)| file_paths(table, number, space).map(move |path| (space, path)));
             files.map(|file| data_files::row(&file, wanted)).collect()
         })
     }),
@@ -130,9 +131,9 @@ fn file_path(space: SpaceId) -> String {
     format!("./spaces/{}", palisade_engine::space_file_name(space))
 }
 
-/// Where the files of one of a table's spaces are: two of a table that is written out of place.
-fn file_paths(table: &Table, space: SpaceId) -> impl Iterator<Item = String> + use<> {
-    let has_map = table.page_sink() == palisade_engine::PageSinkKind::OutOfPlace;
+/// Where the files of the space of one of a table's partitions are: two if it is written out of place.
+fn file_paths(table: &Table, number: usize, space: SpaceId) -> impl Iterator<Item = String> + use<> {
+    let has_map = table.page_sink_of(number) == Some(palisade_engine::PageSinkKind::OutOfPlace);
     let map = has_map.then(|| format!("./spaces/{}", palisade_engine::map_file_name(space)));
     std::iter::once(file_path(space)).chain(map)
 }
