@@ -1,9 +1,9 @@
 //! The hash of PARTITION BY KEY, bit for bit MySQL's.
 //!
-//! Each column adds bytes of its value in the form in which MySQL keeps it in a record: numbers with the low byte first, DECIMAL in
-//! groups of nine digits, moments with the high byte first. Numbers and dates are taken for latin1 text, so that "a" and "A" are the
-//! same byte and trailing spaces are none; moments, ENUM and SET are taken for bytes. Text adds
-//! [what its collation says](crate::collation).
+//! Each column adds bytes of its value in the form in which MySQL keeps it in a record: numbers with the low
+//! byte first, DECIMAL in groups of nine digits, moments with the high byte first. Numbers and dates are
+//! taken for latin1 text, so that "a" and "A" are the same byte and trailing spaces are none; moments, ENUM
+//! and SET are taken for bytes. Text adds [what its collation says](crate::collation).
 
 use crate::collation::CollationId;
 use crate::types::SqlType;
@@ -162,7 +162,8 @@ impl PartitionHash {
     }
 }
 
-/// DECIMAL(precision, scale) as MySQL keeps it: groups of nine digits in four bytes each, and fewer digits in fewer.
+/// DECIMAL(precision, scale) as MySQL keeps it: groups of nine digits in four bytes each, and fewer digits in
+/// fewer.
 fn groups_of_digits(text: &[u8], precision: u8, scale: u8) -> Vec<u8> {
     const BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
     let (negative, text) = match text {

@@ -1,8 +1,8 @@
 //! JSON_TABLE: the rows of a document, one after the other.
 //!
-//! The document is read once, and each path gives the places that it finds, not what is there: a row is made of
-//! the document when it is asked for. A [`Cursor`] is where a path has come to, with the cursor of the nested
-//! path whose rows are given now:
+//! The document is read once, and each path gives the places that it finds, not what is there: a row is made
+//! of the document when it is asked for. A [`Cursor`] is where a path has come to, with the cursor of the
+//! nested path whose rows are given now:
 //!
 //! ```text
 //! '$[*]'  found [0] [1] [2]      place 1    given
@@ -160,8 +160,8 @@ impl Reading {
     }
 }
 
-/// The values of DEFAULT in a column's clauses: one that the column cannot have is an error though it may not be
-/// needed.
+/// The values of DEFAULT in a column's clauses: one that the column cannot have is an error though it may not
+/// be needed.
 fn defaults_of(cx: &mut ExecContext<'_, '_>, column: &JsonColumn) -> SqlAttempt<[Value; 2]> {
     let mut values = [Value::Null, Value::Null];
     if let JsonValue::Path { on_empty, on_error, .. } = &column.value {

@@ -217,8 +217,8 @@ impl ExecContext<'_, '_> {
         }
     }
 
-    /// The number of the partition where a row belongs: 1526 if there is none, 1748 if the statement has chosen
-    /// others.
+    /// The number of the partition where a row belongs: 1526 if there is none, 1748 if the statement has
+    /// chosen others.
     pub fn partition_of(&mut self, partitions: &RowPartitions, row: &RowValues<'_>) -> SqlAttempt<usize> {
         let Some(number) = partitions.scheme.find(&mut self.lend(), row)? else {
             return Err(partitions.scheme.unplaced(&mut self.lend(), row).into());

@@ -1,8 +1,8 @@
 //! JSON_TABLE: rows made of a document.
 //!
 //! A path finds values in the document, and each of them is a row of the columns beside it. A NESTED path
-//! finds values below that one, which are rows of their own: those of several nested paths come one behind the
-//! other, each with NULL in the columns of the others.
+//! finds values below that one, which are rows of their own: those of several nested paths come one behind
+//! the other, each with NULL in the columns of the others.
 //!
 //! ```text
 //! JSON_TABLE('[{"a": 1, "b": [5, 6], "c": [7]}]', '$[*]' COLUMNS (

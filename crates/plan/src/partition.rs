@@ -1,7 +1,8 @@
 //! In which partition a row belongs, and which partitions conditions leave.
 //!
-//! A table's PARTITION BY is kept as text, as its CHECK constraints are, and bound with the other rules of its rows
-//! by the binder. What comes of it is a [`PartitionScheme`], which gives the number of a row's partition:
+//! A table's PARTITION BY is kept as text, as its CHECK constraints are, and bound with the other rules of
+//! its rows by the binder. What comes of it is a [`PartitionScheme`], which gives the number of a row's
+//! partition:
 //!
 //! | method | what decides |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | RANGE, RANGE COLUMNS | the first bound that is above; NULL is below all values |
 //! | LIST, LIST COLUMNS | the list that has the value |
 //!
-//! LINEAR takes the low bits of the number instead: as many as the number of partitions needs, or one less where these name a
-//! partition that is not there. With subpartitions a partition's number is that of the part, times the number of
-//! subpartitions, plus that of the subpartition: a *part* here is what RANGE or LIST chooses.
+//! LINEAR takes the low bits of the number instead: as many as the number of partitions needs, or one less
+//! where these name a partition that is not there. With subpartitions a partition's number is that of the
+//! part, times the number of subpartitions, plus that of the subpartition: a *part* here is what RANGE or
+//! LIST chooses.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -282,8 +284,8 @@ pub fn shown_names(table: &TableDef, partitions: &PartitionSet) -> Vec<String> {
     partitions.iter().filter_map(name).collect()
 }
 
-/// The order of two values of a column by which there may be partitions; NULL is below all. Members of an ENUM
-/// or SET have none: they are equal.
+/// The order of two values of a column by which there may be partitions; NULL is below all. Members of an
+/// ENUM or SET have none: they are equal.
 pub fn order(ty: &SqlType, left: ValueRef<'_>, right: ValueRef<'_>) -> Ordering {
     match (left, right) {
         (ValueRef::Null, ValueRef::Null) => Ordering::Equal,

@@ -1,5 +1,5 @@
-//! A partitioned table answers as one without partitions does: random rows, changes and queries of both, under each method of
-//! partitioning, while the partitions of one come and go. `TEST_SEED` repeats a run.
+//! A partitioned table answers as one without partitions does: random rows, changes and queries of both,
+//! under each method of partitioning, while the partitions of one come and go. `TEST_SEED` repeats a run.
 
 // a part of it is used
 #[allow(dead_code)]

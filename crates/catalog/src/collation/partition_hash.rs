@@ -1,13 +1,15 @@
-//! What a text adds to the number by which PARTITION BY KEY chooses a partition: MySQL's, so that rows lie where its rows lie.
+//! What a text adds to the number by which PARTITION BY KEY chooses a partition: MySQL's, so that rows lie
+//! where its rows lie.
 //!
 //! | collation | what is hashed |
 //! |---|---|
-//! | of Unicode 9.0.0 | the weights of 16 bits, level after level with a zero between two, by FNV-1a of 64 bits |
+//! | of Unicode 9.0.0 | its weights (16 bits), level after level, a zero between two, by FNV-1a of 64 bits |
 //! | of Unicode before | the bytes of the weights, high byte first |
 //! | with a weight a character | the bytes of the weights, low byte first |
 //! | others | their weights of a byte; the bytes themselves where these are compared |
 //!
-//! All but the first leave trailing spaces out, except `binary`; they add bytes as [`PartitionHash::byte`] does.
+//! All but the first leave trailing spaces out, except `binary`; they add bytes as [`PartitionHash::byte`]
+//! does.
 
 use super::unicode::Version;
 use super::{Collation, Order, without_spaces};

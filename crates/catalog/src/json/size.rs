@@ -17,8 +17,8 @@ use super::Json;
 const SMALL: usize = 0xffff;
 
 impl Json {
-    /// Bytes of the whole document in that form. `count` is told how many units of work are to come; its error
-    /// ends the count.
+    /// Bytes of the whole document in that form. `count` is told how many units of work are to come; its
+    /// error ends the count.
     pub fn binary_size<E>(&self, count: &mut impl FnMut(usize) -> Result<(), E>) -> Result<usize, E> {
         Ok(1 + self.value_size(count)?)
     }

@@ -509,8 +509,8 @@ fn a_merged_scan_with_a_limit_reads_little_ahead() {
     }
 }
 
-/// A row that is off its leaf is given by the call that has locked it: below REPEATABLE READ the caller can give
-/// the lock back.
+/// A row that is off its leaf is given by the call that has locked it: below REPEATABLE READ the caller can
+/// give the lock back.
 #[test]
 fn a_merged_scan_gives_what_it_has_locked() {
     let (engine, table) = world(4);

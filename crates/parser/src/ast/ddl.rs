@@ -430,7 +430,8 @@ impl AlterTable {
 }
 
 impl AlterAction {
-    /// Whether it is about partitions by their names or numbers: such an action is the only one of its statement.
+    /// Whether it is about partitions by their names or numbers: such an action is the only one of its
+    /// statement.
     pub fn is_about_partitions(&self) -> bool {
         matches!(
             self,

@@ -1,8 +1,9 @@
 //! PARTITION BY.
 //!
-//! MySQL checks some of a clause while it reads it: that each partition says what it holds, in the form that the method
-//! demands, and that there are as many of them as were announced. These are errors of syntax (1064) with words of their
-//! own; what else may be wrong of a clause is found when it is known of which table it is.
+//! MySQL checks some of a clause while it reads it: that each partition says what it holds, in the form that
+//! the method demands, and that there are as many of them as were announced. These are errors of syntax
+//! (1064) with words of their own; what else may be wrong of a clause is found when it is known of which
+//! table it is.
 
 use super::expr::BIT_OR;
 use super::{Parsed, Parser, Rejected};

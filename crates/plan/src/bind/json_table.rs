@@ -168,8 +168,8 @@ fn typed(name: &str, ty: SqlType) -> SqlResult<Column> {
     Ok(column)
 }
 
-/// ON EMPTY or ON ERROR of a column: 1235 for a default that is no text, 3141 for one that is no document, 1067 for
-/// one that is more than a value where the column has one.
+/// ON EMPTY or ON ERROR of a column: 1235 for a default that is no text, 3141 for one that is no document,
+/// 1067 for one that is more than a value where the column has one.
 fn answer(clause: Option<&JsonOn>, column: &Column) -> SqlResult<Option<JsonAnswer>> {
     let default = match clause {
         None => return Ok(None),

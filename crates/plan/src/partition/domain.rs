@@ -199,8 +199,8 @@ impl Domain {
         }
     }
 
-    /// Its values, NULL included, if they are so many at most. Intervals of whole numbers that are as short count
-    /// with each of their numbers.
+    /// Its values, NULL included, if they are so many at most. Intervals of whole numbers that are as short
+    /// count with each of their numbers.
     pub(super) fn values(&self, most: usize) -> Option<Vec<Value>> {
         let mut values = Vec::new();
         if self.null {

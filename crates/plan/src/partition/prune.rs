@@ -1,12 +1,13 @@
 //! Pruning: which partitions can have rows for which conditions hold.
 //!
-//! The planner gives a path the conditions of its table whose other sides are in place when the path is opened:
-//! constants, parameters, columns of tables read before. They are evaluated then, once for each time it is opened. So a
-//! prepared statement is pruned by the values it is executed with, and the inner side of a join by each row of the outer one.
+//! The planner gives a path the conditions of its table whose other sides are in place when the path is
+//! opened: constants, parameters, columns of tables read before. They are evaluated then, once for each time
+//! it is opened. So a prepared statement is pruned by the values it is executed with, and the inner side of a
+//! join by each row of the outer one.
 //!
-//! A conjunction leaves of each column a set of values (`domain`), and these leave partitions: those of single
-//! values, of all rows of values if there are few of them; of intervals where the method keeps the order. Of OR the
-//! partitions of both sides are left. A condition that is about anything else leaves all.
+//! A conjunction leaves of each column a set of values (`domain`), and these leave partitions: those of
+//! single values, of all rows of values if there are few of them; of intervals where the method keeps the
+//! order. Of OR the partitions of both sides are left. A condition that is about anything else leaves all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -436,8 +437,8 @@ fn parts_between(
     (high, high_in): (&[Value], bool),
 ) -> PartitionSet {
     use std::cmp::Ordering::{Equal, Greater, Less};
-    // How a bound compares with all rows that begin so: with their beginnings, and whether it is above all of them
-    // where these are equal.
+    // How a bound compares with all rows that begin so: with their beginnings, and whether it is above all of
+    // them where these are equal.
     let compare = |bound: &[Option<Value>], values: &[Value]| {
         for ((column, bound), value) in columns.iter().zip(bound).zip(values) {
             let Some(bound) = bound else { return Greater };

@@ -1,4 +1,5 @@
-//! ALTER TABLE, step by step: what is locked and checked, and which way the engine takes to the new definition.
+//! ALTER TABLE, step by step: what is locked and checked, and which way the engine takes to the new
+//! definition.
 
 use std::borrow::Cow;
 use std::sync::Arc;

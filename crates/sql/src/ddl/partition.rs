@@ -7,10 +7,10 @@
 //! | [`alter`] | ALTER TABLE of partitions by their names |
 //! | [`maintain`] | ANALYZE, CHECK, OPTIMIZE and REPAIR PARTITION |
 //!
-//! What is kept is a text and a list. The text is the clause in one form ([`Partitioning`] printed): columns without their
-//! table, values as literals, names of partitions if the statement lists them. The list
-//! ([`TableDef::partitions`]) has what rows are in: each partition, or each subpartition where there are any, with its name
-//! and options. Binding reads the text ([`palisade_plan::partition`]), the engine the list.
+//! What is kept is a text and a list. The text is the clause in one form ([`Partitioning`] printed): columns
+//! without their table, values as literals, names of partitions if the statement lists them. The list
+//! ([`TableDef::partitions`]) has what rows are in: each partition, or each subpartition where there are any,
+//! with its name and options. Binding reads the text ([`palisade_plan::partition`]), the engine the list.
 
 mod alter;
 mod function;
@@ -77,8 +77,8 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Checks the partitions of a definition that has them already, after its columns, indexes or foreign keys
-    /// have changed.
+    /// Checks the partitions of a definition that has them already, after its columns, indexes or foreign
+    /// keys have changed.
     pub(super) fn check_partitions(&mut self, def: &mut TableDef) -> SqlResult<()> {
         let Some(mut clause) = clause_of(def)? else { return Ok(()) };
         with_options(def, &mut clause);

@@ -46,7 +46,8 @@ pub(super) async fn read_locked(
     .await
 }
 
-/// Locks the row with this key in `index` of a partition, which stops another and stays; false if it has gone.
+/// Locks the row with this key in `index` of a partition, which stops another and stays; false if it has
+/// gone.
 pub(super) async fn hold(
     cx: &mut ExecContext<'_, '_>,
     of: (&Arc<Table>, usize),

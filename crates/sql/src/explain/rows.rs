@@ -453,8 +453,8 @@ pub(super) fn filtered(rows: f64, examined: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }
 
-/// The names of the partitions that a path reads as far as that is known when it is planned; `None` of a table
-/// that has none.
+/// The names of the partitions that a path reads as far as that is known when it is planned; `None` of a
+/// table that has none.
 pub(super) fn partitions_of(table: &Table, access: &Access) -> Option<Vec<String>> {
     let pruning = access.pruning.as_ref()?;
     Some(shown_names(table, &pruning.planned))

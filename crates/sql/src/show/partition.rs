@@ -1,7 +1,7 @@
 //! PARTITION BY as SHOW CREATE TABLE and information_schema show it.
 //!
-//! MySQL puts the clause into a comment that servers before it pass over: those of version 5.1, or 5.5 where it has COLUMNS or
-//! TO_SECONDS(), which came later. Names are in quotes where they have to be.
+//! MySQL puts the clause into a comment that servers before it pass over: those of version 5.1, or 5.5 where
+//! it has COLUMNS or TO_SECONDS(), which came later. Names are in quotes where they have to be.
 
 use palisade_catalog::TableDef;
 use palisade_catalog::descriptor::PartitionDef;

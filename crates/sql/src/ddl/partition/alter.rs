@@ -1,7 +1,7 @@
 //! ALTER TABLE of partitions by their names, and of the PARTITION BY alone.
 //!
-//! Each of them is one new clause, and for each partition of it where its rows come from: an old partition as it is, or rows
-//! that are written anew and go where the new clause says.
+//! Each of them is one new clause, and for each partition of it where its rows come from: an old partition as
+//! it is, or rows that are written anew and go where the new clause says.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -75,7 +75,8 @@ impl Change<'_> {
         Ok(parts)
     }
 
-    /// The partitions that a statement selects, subpartitions among them; `unknown` makes the error of a name.
+    /// The partitions that a statement selects, subpartitions among them; `unknown` makes the error of a
+    /// name.
     fn selected(
         &self,
         selection: &PartitionSelection,
@@ -376,8 +377,8 @@ impl Ddl<'_> {
         }
     }
 
-    /// The parts of the new clause come from these old ones; rows of the others are written anew, if there are
-    /// new parts in their place.
+    /// The parts of the new clause come from these old ones; rows of the others are written anew, if there
+    /// are new parts in their place.
     async fn replace_parts(&mut self, change: Change<'_>, parts: &[Option<usize>]) -> SqlResult<()> {
         let each = change.each();
         let mut sources = Vec::with_capacity(parts.len() * each);
@@ -405,8 +406,8 @@ impl Ddl<'_> {
         self.repartition(change.lock, change.name, (def, clause.as_ref()), &sources).await.map(drop)
     }
 
-    /// PARTITION BY and REMOVE PARTITIONING of a table whose definition is otherwise as it was. Gives how many
-    /// rows were written.
+    /// PARTITION BY and REMOVE PARTITIONING of a table whose definition is otherwise as it was. Gives how
+    /// many rows were written.
     pub(in crate::ddl) async fn repartition_all(
         &mut self,
         lock: &ExclusiveLock,
@@ -560,7 +561,8 @@ impl ResultSink for Validation<'_> {
     }
 }
 
-/// The cheapest way in which MySQL does what an action does to partitions, where ALGORITHM and LOCK are asked for.
+/// The cheapest way in which MySQL does what an action does to partitions, where ALGORITHM and LOCK are asked
+/// for.
 pub(in crate::ddl) fn effort(def: &TableDef, action: &AlterAction) -> SqlResult<Option<Effort>> {
     let is_spread = match clause_of(def)? {
         Some(clause) => matches!(clause.method, PartitionMethod::Hash { .. } | PartitionMethod::Key { .. }),

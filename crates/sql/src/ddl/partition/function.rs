@@ -1,5 +1,5 @@
-//! Which expressions may decide where a row belongs: those over columns that give whole numbers, the same ones whatever the
-//! session is.
+//! Which expressions may decide where a row belongs: those over columns that give whole numbers, the same
+//! ones whatever the session is.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;

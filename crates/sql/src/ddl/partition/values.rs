@@ -1,4 +1,5 @@
-//! Bounds and members of partitions: constant expressions, folded to literals that mean the same whatever the session is.
+//! Bounds and members of partitions: constant expressions, folded to literals that mean the same whatever the
+//! session is.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
