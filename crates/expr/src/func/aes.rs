@@ -1,6 +1,6 @@
 //! AES_ENCRYPT and AES_DECRYPT in the modes of `block_encryption_mode`.
 //!
-//! The block cipher is a crate's; what makes a cipher of long texts of it is here, in [`modes`], because it
+//! The block cipher is a crate's; what makes a cipher of long texts of it is here, in `modes`, because it
 //! has to stop at checkpoints (docs/decisions/157-aes.md).
 //!
 //! A password becomes a key of the mode's length in one of three ways:
