@@ -1,7 +1,7 @@
 //! JSON_TABLE: the rows of a document, one after the other.
 //!
 //! The document is read once, and each path gives the places that it finds, not what is there: a row is made
-//! of the document when it is asked for. A [`Cursor`] is where a path has come to, with the cursor of the
+//! of the document when it is asked for. A `Cursor` is where a path has come to, with the cursor of the
 //! nested path whose rows are given now:
 //!
 //! ```text

@@ -13,7 +13,7 @@
 //! | [`rows`] | the rows of a table whose definition changes |
 //! | `from_query` | CREATE TABLE ... SELECT |
 //! | `numbering` | AUTO_INCREMENT of rows that ALTER TABLE writes |
-//! | [`partition`] | PARTITION BY, and ALTER TABLE of partitions |
+//! | `partition` | PARTITION BY, and ALTER TABLE of partitions |
 //! | `question` | what a statement asks of the tables it has locked |
 //! | `histogram` | ANALYZE TABLE ... HISTOGRAM |
 //! | [`maintain`] | ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE |
