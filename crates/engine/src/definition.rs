@@ -275,11 +275,9 @@ impl Engine {
                 self.files.sync_spaces()?;
             }
         }
-        // On a full disk the room is there when the statement ends.
-        let is_full = self.pool.full_disk_pressure().is_some() || self.files.ensure_reserve().is_err();
         for (space, file) in files {
             forgotten = forgotten.and(self.files.remove_map(space));
-            self.removals.free(self.files.space_path(space), file, self.config.background && !is_full);
+            self.removals.free(self.files.space_path(space), file, self.config.background);
         }
         self.refill_reserve();
         Ok(forgotten?)
