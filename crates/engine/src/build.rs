@@ -1,7 +1,7 @@
 //! Building indexes and rebuilding tables, under an exclusive metadata lock: no other session reads or
 //! writes the table.
 //!
-//! Entries go into the new trees without undo, and with no writer: whoever may use the table afterwards sees
+//! Entries go into the new trees without undo, and with no writer: a later user of the table sees
 //! them. What keeps this crash-atomic is that no definition names the trees before they are complete. A new
 //! index is a *loose tree* (see [`info`]) of the table's space until then, a rebuilt table a file without a
 //! dictionary row.

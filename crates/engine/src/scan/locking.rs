@@ -10,7 +10,7 @@
 //!
 //! A secondary index has no row locks. Its range keeps others from inserting; the rows are locked in the
 //! clustered index when they are looked up. That may have to wait, so where gaps are locked one entry is
-//! visited at a time: while it waits nobody is kept from inserting beyond the row that is waited for.
+//! visited at a time: while it waits no session is kept from inserting beyond the row that is waited for.
 //!
 //! What is locked ahead of the caller grows with what he has taken, unless he said that he
 //! [may stop](Scan::that_may_stop): then nothing is.

@@ -7,7 +7,7 @@
 //! other.
 //!
 //! A leaf may lead to hundreds of rows, of any length. When those that have been read are long enough
-//! together, the batch ends with them, and the scan goes on with the first that nobody has begun to look for.
+//! together, the batch ends with them, and the scan goes on with the first that is not being looked for yet.
 
 use palisade_base::{Blocked, Event};
 use palisade_catalog::{RowView, key};

@@ -189,8 +189,8 @@ fn scanned_for_update(reader: &mut Client, t: &Arc<Table>, from: i64, to: i64) -
     newly
 }
 
-/// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not
-/// want to, gives nobody the right to.
+/// A transaction that has locked a row in share mode has read it; that it looked again, to change it, and
+/// did not want to, gives no transaction the right to.
 #[test]
 fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
     let (engine, t) = world();
